@@ -1,0 +1,185 @@
+package v1
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// LeaderWorkerTemplate describes the pods of a group and what happens when one
+// of them fails.
+type LeaderWorkerTemplate struct {
+	// leaderTemplate is the pod template of the leader. Absent, the leader is made
+	// from workerTemplate. The pods' restartPolicy is Always and
+	// activeDeadlineSeconds cannot be set; hostname and subdomain are overwritten.
+	// A change starts a rollout.
+	// +optional
+	LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate,omitempty"`
+
+	// workerTemplate is the pod template of the workers, with the same limits as
+	// leaderTemplate. A change starts a rollout.
+	// +required
+	WorkerTemplate corev1.PodTemplateSpec `json:"workerTemplate"`
+
+	// size is the number of pods of a group, the leader included; 1 is a leader
+	// without workers. Defaults to 1. A change starts a rollout.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	Size *int32 `json:"size,omitempty"`
+
+	// restartPolicy is what happens when a pod of a group fails, that is, when it
+	// is deleted or evicted, when one of its containers restarts, or when it ends:
+	// RecreateGroupOnPodRestart recreates the whole group;
+	// RecreateGroupAfterStart does so once all pods of the group have been
+	// started, and before that leaves restarts to Kubernetes;
+	// None leaves the other pods of the group alone.
+	// Default is deprecated and means None.
+	// Defaults to RecreateGroupOnPodRestart. Can change at any time, without a
+	// rollout; the next failure follows it.
+	// +optional
+	// +kubebuilder:default=RecreateGroupOnPodRestart
+	RestartPolicy RestartPolicyType `json:"restartPolicy,omitempty"`
+
+	// maxGroupRestarts is how often each group of a revision may be recreated by
+	// lws-manager. A group that fails once more is stopped, its pods are retained
+	// for inspection, and the set is Degraded until the group is recovered by the
+	// annotation leaderworkerset.sigs.k8s.io/recover=true on its leader. 0 stops a
+	// group at its first failure. Absent, there is no limit. Cannot be set with
+	// restartPolicy None. Can change at any time, without a rollout.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxGroupRestarts *int32 `json:"maxGroupRestarts,omitempty"`
+
+	// restartBackoff spaces the recreations of a group that fails again and again.
+	// Absent, a group is recreated at once. Cannot be set with restartPolicy None.
+	// Can change at any time, without a rollout.
+	// +optional
+	RestartBackoff *RestartBackoff `json:"restartBackoff,omitempty"`
+
+	// subGroupPolicy divides each group into subgroups, for placement and for
+	// accelerators. It can neither be added to nor removed from an existing
+	// LeaderWorkerSet.
+	// +optional
+	SubGroupPolicy *SubGroupPolicy `json:"subGroupPolicy,omitempty"`
+
+	// volumeClaimTemplates are the claims that every pod gets, as in a
+	// StatefulSet. A recreated group finds its claims again. Needs groupIdentity
+	// Ordinal. Immutable on a LeaderWorkerSet.
+	// +optional
+	// +listType=atomic
+	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty"`
+
+	// persistentVolumeClaimRetentionPolicy is what becomes of the claims when the
+	// set is deleted (whenDeleted) or a group is scaled away (whenScaled): Retain
+	// or Delete. Absent, they are retained. Can change at any time, without a
+	// rollout.
+	// +optional
+	PersistentVolumeClaimRetentionPolicy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
+
+	// placementPolicy keeps other groups away from where a group runs. Absent, the
+	// annotation leaderworkerset.sigs.k8s.io/exclusive-topology of the set is
+	// used. A change starts a rollout.
+	// +optional
+	PlacementPolicy *PlacementPolicy `json:"placementPolicy,omitempty"`
+}
+
+// RestartPolicyType is what happens when a pod of a group fails.
+// +kubebuilder:validation:Enum=RecreateGroupOnPodRestart;RecreateGroupAfterStart;None;Default
+type RestartPolicyType string
+
+const (
+	// RecreateGroupOnPodRestart recreates the whole group when one of its pods fails.
+	RecreateGroupOnPodRestart RestartPolicyType = "RecreateGroupOnPodRestart"
+
+	// RecreateGroupAfterStart does so once the whole group has been started.
+	RecreateGroupAfterStart RestartPolicyType = "RecreateGroupAfterStart"
+
+	// NoneRestartPolicy leaves the other pods of the group alone.
+	NoneRestartPolicy RestartPolicyType = "None"
+
+	// DeprecatedDefaultRestartPolicy means None.
+	DeprecatedDefaultRestartPolicy RestartPolicyType = "Default"
+)
+
+// RestartBackoff spaces the recreations of a group: the group must have existed
+// for min(baseSeconds x 2^count, capSeconds) since its leader was created, count
+// being how often it was recreated before.
+type RestartBackoff struct {
+	// baseSeconds is the delay of the first recreation, in seconds. Absent, it is
+	// 10.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	BaseSeconds *int32 `json:"baseSeconds,omitempty"`
+
+	// capSeconds is the longest delay, in seconds; not less than baseSeconds.
+	// Absent, it is 300, or baseSeconds if that is more.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	CapSeconds *int32 `json:"capSeconds,omitempty"`
+}
+
+// SubGroupPolicy divides each group into subgroups.
+type SubGroupPolicy struct {
+	// subGroupPolicyType is whether the leader belongs to a subgroup: LeaderWorker,
+	// it is a member of subgroup 0 (one more than the others, if only size-1 can be
+	// divided by subGroupSize), or LeaderExcluded, subgroups are made of workers
+	// only. Defaults to LeaderWorker.
+	// +optional
+	// +kubebuilder:default=LeaderWorker
+	Type *SubGroupPolicyType `json:"subGroupPolicyType,omitempty"`
+
+	// subGroupSize is the number of pods of a subgroup: at most size, and a divisor
+	// of size or of size-1; with LeaderExcluded a divisor of size-1. Immutable on a
+	// LeaderWorkerSet.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	SubGroupSize *int32 `json:"subGroupSize,omitempty"`
+
+	// placementPolicy keeps other subgroups away from where a subgroup runs.
+	// Absent, the annotation
+	// leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology of the set is used.
+	// A change starts a rollout.
+	// +optional
+	PlacementPolicy *PlacementPolicy `json:"placementPolicy,omitempty"`
+}
+
+// SubGroupPolicyType is whether the leader belongs to a subgroup.
+// +kubebuilder:validation:Enum=LeaderWorker;LeaderExcluded
+type SubGroupPolicyType string
+
+const (
+	// SubGroupPolicyTypeLeaderWorker counts the leader to subgroup 0.
+	SubGroupPolicyTypeLeaderWorker SubGroupPolicyType = "LeaderWorker"
+
+	// SubGroupPolicyTypeLeaderExcluded leaves the leader out of the subgroups.
+	SubGroupPolicyTypeLeaderExcluded SubGroupPolicyType = "LeaderExcluded"
+)
+
+// PlacementPolicy keeps other groups, or other subgroups, away from where one
+// runs.
+type PlacementPolicy struct {
+	// type is None, no such rule, or ExclusiveTopology, all pods in one domain of
+	// the node label topology, and nobody else's there.
+	// +required
+	Type PlacementPolicyType `json:"type,omitempty"`
+
+	// topology is the node label whose values are the domains, for example
+	// cloud.google.com/gke-nodepool. Required unless type is None. The policy of
+	// the group and that of its subgroups use different labels.
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
+	Topology string `json:"topology,omitempty"`
+}
+
+// PlacementPolicyType is whether a group or subgroup has a domain for itself.
+// +kubebuilder:validation:Enum=None;ExclusiveTopology
+type PlacementPolicyType string
+
+const (
+	// NonePlacement is no rule.
+	NonePlacement PlacementPolicyType = "None"
+
+	// ExclusiveTopologyPlacement gives a group or subgroup a domain for itself.
+	ExclusiveTopologyPlacement PlacementPolicyType = "ExclusiveTopology"
+)
