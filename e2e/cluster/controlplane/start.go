@@ -1,0 +1,152 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	startPatience = 2 * time.Minute
+	portAttempts  = 3
+)
+
+// errPortTaken: somebody took the port between its choice and its use.
+var errPortTaken = errors.New("the port was taken meanwhile")
+
+// run starts a component on free ports and waits until it is healthy.
+func (s *state) run(ctx context.Context, c component, healthy func(context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		err := s.runOnce(ctx, c, healthy)
+		if err == nil || !errors.Is(err, errPortTaken) || attempt == portAttempts {
+			return err
+		}
+	}
+}
+
+func (s *state) runOnce(ctx context.Context, c component, healthy func(context.Context) error) error {
+	if err := s.choosePorts(c); err != nil {
+		return err
+	}
+	if c.prepare != nil {
+		if err := c.prepare(s); err != nil {
+			return err
+		}
+	}
+	r, err := s.launch(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for {
+		last := healthy(ctx)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-r.exited:
+			return r.failure()
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("%s is not healthy after %s: %w (log: %s)", c.name, startPatience, last, r.log)
+			}
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// launch starts a component and records it before anything else is done.
+func (s *state) launch(c component) (*running, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := launch(c.name, filepath.Join(s.BinDir, c.name), c.args(s), s.logFile(c.name))
+	if err != nil {
+		return nil, err
+	}
+	s.Processes = append(slices.DeleteFunc(s.Processes, func(p process) bool { return p.Name == c.name }), r.process)
+	s.started = append(s.started, r)
+	if err := s.save(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *running) failure() error {
+	line := lastLog(r.log)
+	if strings.Contains(line, "address already in use") {
+		return fmt.Errorf("%s: %w", r.Name, errPortTaken)
+	}
+	return fmt.Errorf("%s ended: %s (log: %s)", r.Name, line, r.log)
+}
+
+// choosePorts takes free ports, or the API server's that the user named.
+func (s *state) choosePorts(c component) error {
+	for _, name := range c.ports {
+		wanted := 0
+		if name == apiPort {
+			wanted = s.Options.Port
+		}
+		port, err := freePort(wanted)
+		if err != nil {
+			return err
+		}
+		s.setPort(name, port)
+	}
+	return nil
+}
+
+func freePort(wanted int) (int, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", loopback, wanted))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return 0, fmt.Errorf("port %d of %s is in use: stop what listens there or choose another", wanted, loopback)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("port %d of %s: %w", wanted, loopback, err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// healthCheck asks an endpoint of a component.
+func (s *state) healthCheck(scheme, port, path string) func(context.Context) error {
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: s.authorities()},
+		DisableKeepAlives: true,
+	}}
+	return func(ctx context.Context) error {
+		url := fmt.Sprintf("%s://%s:%d%s", scheme, loopback, s.port(port), path)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s answers %s", url, response.Status)
+		}
+		return nil
+	}
+}
+
+func (s *state) authorities() *x509.CertPool {
+	pool := x509.NewCertPool()
+	if ca, err := os.ReadFile(s.path(caFile)); err == nil {
+		pool.AppendCertsFromPEM(ca)
+	}
+	return pool
+}
