@@ -1,0 +1,94 @@
+package podspec
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+)
+
+// NewLeader is the identity that a leader gets at admission.
+type NewLeader struct {
+	// Index and Key are the values of the labels group-index and group-key.
+	Index, Key string
+	// Name is the group's name: the leader's host name.
+	Name string
+}
+
+// OrdinalLeader is the identity of a pod of the leader StatefulSet: all of it
+// follows from the pod's name.
+func OrdinalLeader(pod *corev1.Pod) (NewLeader, error) {
+	set, _ := identity.SetOf(pod)
+	statefulSet, ordinal, ok := identity.SplitOrdinal(pod.Name)
+	if !ok || statefulSet != identity.LeaderStatefulSetName(set.Name) {
+		return NewLeader{}, fmt.Errorf("pod %q is not called as a leader of set %q", pod.Name, set.Name)
+	}
+	group := identity.OrdinalGroup(set, ordinal)
+	return NewLeader{
+		Index: group.Index,
+		Key:   identity.GroupKey(pod.Namespace, pod.Name),
+		Name:  group.Name(),
+	}, nil
+}
+
+// AdmitLeader makes a pod the leader of a group. Every leader is born gated, and
+// carries the termination policy of its set so that it holds after the set is gone.
+func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy v1.PodTerminationPolicyType) error {
+	m, err := readMember(pod, leader.Name, 0)
+	if err != nil {
+		return err
+	}
+	pod.Labels = merge(pod.Labels, map[string]string{
+		v1.GroupIndexLabelKey: leader.Index,
+		v1.GroupKeyLabelKey:   leader.Key,
+	})
+	if pod.Annotations[v1.SubdomainPolicyAnnotationKey] == string(v1.SubdomainUniquePerReplica) {
+		pod.Spec.Subdomain = leader.Name
+	}
+	if topology := pod.Annotations[v1.ExclusiveTopologyAnnotationKey]; topology != "" {
+		requireExclusive(&pod.Spec, v1.GroupKeyLabelKey, leader.Key, topology)
+	}
+	admitMember(pod, m)
+	setTerminationPolicy(pod, policy)
+	addGate(&pod.Spec)
+	return nil
+}
+
+// AdmitWorker makes a pod a worker of the group of its StatefulSet.
+func AdmitWorker(pod *corev1.Pod) error {
+	groupName, workerIndex, ok := identity.SplitOrdinal(pod.Name)
+	group, labelled := identity.GroupOfPod(pod)
+	if !ok || workerIndex == 0 || !labelled || groupName != group.Name() {
+		return fmt.Errorf("pod %q is not called as a worker of group %q", pod.Name, group.Name())
+	}
+	m, err := readMember(pod, groupName, workerIndex)
+	if err != nil {
+		return err
+	}
+	pod.Labels = merge(pod.Labels, map[string]string{v1.WorkerIndexLabelKey: formatNumber(workerIndex)})
+	admitMember(pod, m)
+	return nil
+}
+
+// admitMember adds what leader and workers have alike.
+func admitMember(pod *corev1.Pod, m *member) {
+	m.labelSubGroup(pod)
+	topology := pod.Annotations[v1.SubGroupExclusiveTopologyAnnotationKey]
+	if _, ok := m.subGroup(); ok && topology != "" {
+		requireExclusive(&pod.Spec, v1.SubGroupKeyLabelKey, pod.Labels[v1.SubGroupKeyLabelKey], topology)
+	}
+	addTPUVariables(pod, m)
+	addVariables(pod, m)
+}
+
+func setTerminationPolicy(pod *corev1.Pod, policy v1.PodTerminationPolicyType) {
+	if policy == v1.ParallelPodTermination {
+		pod.Annotations = merge(pod.Annotations, map[string]string{
+			v1.PodTerminationPolicyAnnotationKey: string(policy),
+		})
+		return
+	}
+	delete(pod.Annotations, v1.PodTerminationPolicyAnnotationKey)
+}
