@@ -1,0 +1,156 @@
+package leaderworkerset
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+)
+
+// wanted is an object of the set as it is to be and as it is.
+type wanted struct {
+	Kind    schema.GroupVersionKind
+	Name    string
+	Desired runtime.ApplyConfiguration // with the UID of Live when that is the set's
+	Applied func() *string             // version of the object after an apply, whose answer is read into Desired
+	Live    client.Object
+	Fresh   client.Object // empty, of the kind
+	Claim   claim
+	Differs bool
+}
+
+func (o wanted) String() string { return o.Kind.Kind + " " + o.Name }
+
+// ensure brings an object to what is wanted and says whether it is there.
+func (w *writer) ensure(ctx context.Context, o wanted) bool {
+	if o.Claim != claimAbsent && o.Claim != claimForeign {
+		delete(w.remembered.Conflicts, o.String())
+	}
+	switch o.Claim {
+	case claimAbsent:
+		return w.createObject(ctx, o)
+	case claimOurs, claimLeftover:
+		if !o.Differs {
+			w.remembered.announce(o.String(), "")
+			return true
+		}
+		return w.applyObject(ctx, o)
+	case claimLeaving:
+		w.out.obstruct(lwsv1.ReasonPredecessorTerminating, fmt.Sprintf(
+			"%s of a deleted set of the same name, or deleted itself, is still there; it is made anew when it is gone", o))
+		return false
+	default:
+		w.conflict(o, o.Live)
+		return false
+	}
+}
+
+// createObject is how an object is first written: the cache shows only what has our
+// labels, so a name that looks free may be taken. One live read tells by whom.
+func (w *writer) createObject(ctx context.Context, o wanted) bool {
+	if known, ok := w.remembered.Conflicts[o.String()]; ok && w.seen.Now.Before(known.Until) {
+		w.out.obstruct(lwsv1.ReasonNameConflict, known.Text)
+		w.out.lookAgain(known.Until.Sub(w.seen.Now))
+		return false
+	}
+	obj := o.Fresh
+	if err := toObject(o.Desired, obj); err != nil {
+		w.out.failed(o.String(), err)
+		return false
+	}
+	err := w.client.Create(ctx, obj, client.FieldOwner(lwsv1.FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		return w.resolve(ctx, o)
+	}
+	if err != nil {
+		w.failed(write{verbCreate, o.String()}, err)
+		return false
+	}
+	delete(w.remembered.Conflicts, o.String())
+	w.remembered.announce(o.String(), "")
+	return true
+}
+
+// resolve finds out whose an object is that was in the way of a creation. Ours
+// and leftovers come into the cache and are dealt with then.
+func (w *writer) resolve(ctx context.Context, o wanted) bool {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(o.Kind)
+	key := types.NamespacedName{Namespace: w.seen.Set.Namespace, Name: o.Name}
+	if err := w.live.Get(ctx, key, live); err != nil {
+		if apierrors.IsNotFound(err) {
+			w.out.lookAgain(retryConflict)
+			return false
+		}
+		w.out.failed(o.String(), err)
+		return false
+	}
+	if claimOf(w.seen.Set, live) != claimForeign {
+		w.out.lookAgain(retryConflict)
+		return false
+	}
+	w.conflict(o, live)
+	return false
+}
+
+// conflict reports that a name is taken and remembers it, when to look again
+// included if the cache will not tell.
+func (w *writer) conflict(o wanted, taken metav1.Object) {
+	text := fmt.Sprintf("%s exists with %s; delete or rename it, or the set", o, describeOwner(taken))
+	w.out.obstruct(lwsv1.ReasonNameConflict, text)
+	w.tell(o.String(), text, nameConflict(text))
+	if o.Claim == claimAbsent {
+		w.remembered.conflicted(o.String(), text, w.seen.Now)
+		w.out.lookAgain(w.remembered.Conflicts[o.String()].Pause)
+	}
+}
+
+// applyObject changes an object that exists. It carries the UID, so it changes
+// that object or none.
+func (w *writer) applyObject(ctx context.Context, o wanted) bool {
+	sum, err := fingerprint(o.Desired)
+	if err != nil {
+		w.out.failed(o.String(), err)
+		return false
+	}
+	uid, version := o.Live.GetUID(), o.Live.GetResourceVersion()
+	if w.remembered.Settled[uid] == (settled{version, sum}) {
+		return true
+	}
+	if err := w.migrate(ctx, o.Live); err != nil {
+		w.failed(write{verbUpdate, "the field managers of " + o.String()}, err)
+		return false
+	}
+	err = w.client.Apply(ctx, o.Desired, client.FieldOwner(lwsv1.FieldManager), client.ForceOwnership)
+	if err != nil {
+		w.failed(write{verbUpdate, o.String()}, err)
+		return false
+	}
+	if now := o.Applied(); now != nil && *now == version {
+		w.remembered.Settled[uid] = settled{version, sum}
+	} else {
+		delete(w.remembered.Settled, uid)
+	}
+	w.remembered.announce(o.String(), "")
+	return true
+}
+
+// migrate gives the fields that we wrote by Create, or an earlier release by
+// Update, to apply: what only apply owns goes when it is no longer applied. It is
+// needed once in the life of an object, before its first change.
+func (w *writer) migrate(ctx context.Context, live client.Object) error {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, fieldManagers, lwsv1.FieldManager)
+	if err != nil || patch == nil {
+		return err
+	}
+	target := live.DeepCopyObject().(client.Object)
+	return w.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch))
+}

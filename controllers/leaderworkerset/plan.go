@@ -1,0 +1,146 @@
+package leaderworkerset
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
+	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/rollout"
+)
+
+// plan is what a reconcile writes, in the order in which it does, and what the
+// set's status is computed from.
+type plan struct {
+	Counts   countsPlan
+	Revision revisionPlan
+	Current  string // key of the current revision
+
+	Service     servicePlan
+	StatefulSet statefulSetPlan
+	Rollout     rollout.Plan
+	Delete      []objectRef // leaders that the rollout replaces
+	Superfluous []*appsv1.ControllerRevision
+
+	Tally     tally
+	Obstacles []obstacle
+}
+
+type servicePlan struct {
+	Desired *coreapply.ServiceApplyConfiguration // nil: none is wanted
+	Claim   claim
+	Differs bool
+}
+
+type statefulSetPlan struct {
+	Desired *appsapply.StatefulSetApplyConfiguration
+	Claim   claim
+	Differs bool
+}
+
+// makePlan decides what to do about an observed set. An error is one of data
+// that cannot be encoded.
+func makePlan(seen *observation) (*plan, error) {
+	p := &plan{}
+	var err error
+	if p.Revision, err = planRevision(seen.Realised, seen.Revisions, runningKey(seen.leaders())); err != nil {
+		return nil, err
+	}
+	desired := lwsv1.Replicas(seen.Set)
+	p.Current = currentRevisionOf(seen.Set.Status.CurrentRevision, p.Revision.Key, desired, seen.Groups)
+	p.Counts = planCounts(seen, p.Revision.Key, p.Current)
+	p.Rollout = rollout.Compute(rolloutInput(seen, p.Revision.Key))
+	p.Tally = tallyOf(desired, lwsv1.Partition(seen.Set), p.Revision.Key, seen.Groups)
+	p.Obstacles = obstaclesOf(seen, p.Tally)
+	if p.Service, err = planService(seen, p.Revision.Key, p.Current); err != nil {
+		return nil, err
+	}
+	if p.StatefulSet, err = planStatefulSet(seen, p.Revision.Key, p.Rollout.Spec); err != nil {
+		return nil, err
+	}
+	p.Delete = chosen(seen.Groups, p.Rollout.Delete)
+	if p.Rollout.Phase == rollout.Done {
+		p.Superfluous = superfluous(seen, p.Revision.Key, p.Current)
+	}
+	return p, nil
+}
+
+func runningKey(leaders *appsv1.StatefulSet) string {
+	if leaders == nil {
+		return ""
+	}
+	return leaders.Labels[lwsv1.RevisionLabelKey]
+}
+
+// chosen are the leaders of the groups that the rollout deletes.
+func chosen(groups []groupState, deletions []rollout.Deletion) []objectRef {
+	leaders := make(map[int]objectRef, len(groups))
+	for _, g := range groups {
+		leaders[int(g.Index)] = g.Leader
+	}
+	refs := make([]objectRef, 0, len(deletions))
+	for _, deletion := range deletions {
+		refs = append(refs, leaders[deletion.Index])
+	}
+	return refs
+}
+
+func planService(seen *observation, update, current string) (servicePlan, error) {
+	p := servicePlan{Claim: claimOfService(seen.Set, seen.Service)}
+	if !isServiceUsed(seen, update, current) {
+		return p, nil
+	}
+	p.Desired = desiredService(seen.Realised)
+	if p.Claim != claimOurs && p.Claim != claimLeftover {
+		return p, nil
+	}
+	p.Desired.WithUID(seen.Service.UID)
+	var err error
+	p.Differs, err = serviceDiffers(p.Desired, seen.Service)
+	return p, err
+}
+
+func planStatefulSet(seen *observation, key string, spec rollout.Spec) (statefulSetPlan, error) {
+	template, err := leaderTemplate(seen.Realised, key)
+	if err != nil {
+		return statefulSetPlan{}, err
+	}
+	p := statefulSetPlan{Claim: seen.Claim}
+	if p.Desired, err = desiredStatefulSet(seen.Realised, key, template, spec); err != nil {
+		return statefulSetPlan{}, err
+	}
+	leaders := seen.leaders()
+	if leaders == nil {
+		return p, nil
+	}
+	p.Desired.WithUID(leaders.UID)
+	p.Differs, err = statefulSetDiffers(p.Desired, leaders)
+	return p, err
+}
+
+// obstaclesOf are the reasons, seen without a write, why groups are not there.
+func obstaclesOf(seen *observation, t tally) []obstacle {
+	var found []obstacle
+	for _, reporter := range reporters(seen.Reports) {
+		if problem := seen.Reports[reporter].Problem; problem != nil {
+			found = append(found, obstacle{problem.Reason, problem.Message})
+		}
+	}
+	if seen.CreateFailure != "" {
+		found = append(found, obstacle{lwsv1.ReasonFailedCreate, seen.CreateFailure})
+	}
+	if seen.Unplaced != nil {
+		found = append(found, obstacle{lwsv1.ReasonGroupUnschedulable, fmt.Sprintf(
+			"%s be scheduled; pod %s: %s", replicasCannot(t.Unschedulable), seen.Unplaced.Pod, seen.Unplaced.Text)})
+	}
+	return found
+}
+
+func replicasCannot(n int32) string {
+	if n == 1 {
+		return "1 replica cannot"
+	}
+	return fmt.Sprintf("%d replicas cannot", n)
+}

@@ -1,0 +1,148 @@
+package leaderworkerset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+)
+
+// +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/status,verbs=patch
+// +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;delete
+// +kubebuilder:rbac:groups="",resources=events,verbs=list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Options are what the reconciler of sets shares with its surroundings.
+type Options struct {
+	// Reports is what groups tell their sets.
+	Reports *group.Reports
+	// Clock tells the time; nil is the clock of the machine.
+	Clock clock.PassiveClock
+	// Concurrency is how many sets are reconciled at the same time; 0 is 1.
+	Concurrency int
+}
+
+const (
+	controllerName = "leaderworkerset"
+	recorderName   = "leaderworkerset"
+
+	// coalescing is how long events of a set's children wait for others: a rollout
+	// step or a group that starts makes many at once.
+	coalescing = 100 * time.Millisecond
+)
+
+// Setup adds the reconciler of sets to a manager. The manager's cache has the
+// options of CacheOptions and the indexes of RegisterIndexes.
+func Setup(mgr ctrl.Manager, options Options) error {
+	r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(recorderName), options)
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named(controllerName).
+		For(&lwsv1.LeaderWorkerSet{}, builder.WithPredicates(setChanged())).
+		Watches(&appsv1.StatefulSet{}, children(setOfLabels)).
+		Watches(&corev1.Pod{}, children(setOfLabels), builder.WithPredicates(leaderOrUnplaced())).
+		Watches(&corev1.Service{}, children(setOfLabels), builder.WithPredicates(sharedServices())).
+		Watches(&appsv1.ControllerRevision{}, children(setOfLabels)).
+		Watches(&corev1.Event{}, children(setOfFailure(mgr.GetClient()))).
+		WatchesRawSource(options.Reports.Source()).
+		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("controller %s: %w", controllerName, err)
+	}
+	return nil
+}
+
+// setChanged leaves out writes of the status, which are ours.
+func setChanged() predicate.Predicate {
+	return predicate.Or(
+		predicate.GenerationChangedPredicate{},
+		predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{},
+	)
+}
+
+// leaderOrUnplaced lets through what a set looks at of pods: leaders, and whether
+// the scheduler can place a worker.
+func leaderOrUnplaced() predicate.Predicate {
+	counts := func(obj client.Object) bool {
+		pod, ok := obj.(*corev1.Pod)
+		return ok && (identity.IsLeader(pod) || len(identity.UnschedulableBySet(pod)) > 0)
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return counts(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return counts(e.ObjectOld) || counts(e.ObjectNew) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return counts(e.Object) },
+	}
+}
+
+func sharedServices() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(obj client.Object) bool {
+		service, ok := obj.(*corev1.Service)
+		if !ok {
+			return false
+		}
+		_, ofGroup := identity.GroupOfService(service, service.Spec.Selector)
+		return !ofGroup
+	})
+}
+
+// children wakes the set of an object, after a short time for more to come.
+func children(setOf func(context.Context, client.Object) (types.NamespacedName, bool)) handler.EventHandler {
+	wake := func(ctx context.Context, obj client.Object, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+		if set, ok := setOf(ctx, obj); ok {
+			queue.AddAfter(ctrl.Request{NamespacedName: set}, coalescing)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+			wake(ctx, e.Object, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+			wake(ctx, e.ObjectNew, q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+			wake(ctx, e.Object, q)
+		},
+	}
+}
+
+func setOfLabels(_ context.Context, obj client.Object) (types.NamespacedName, bool) {
+	return identity.SetOf(obj)
+}
+
+// setOfFailure finds the set whose StatefulSet cannot make a pod.
+func setOfFailure(reader client.Reader) func(context.Context, client.Object) (types.NamespacedName, bool) {
+	return func(ctx context.Context, obj client.Object) (types.NamespacedName, bool) {
+		failure, ok := obj.(*corev1.Event)
+		if !ok {
+			return types.NamespacedName{}, false
+		}
+		about := types.NamespacedName{Namespace: failure.InvolvedObject.Namespace, Name: failure.InvolvedObject.Name}
+		statefulSet, err := get(ctx, reader, about, &appsv1.StatefulSet{})
+		if err != nil || statefulSet == nil {
+			return types.NamespacedName{}, false
+		}
+		return identity.SetOf(statefulSet)
+	}
+}
