@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // Group names one group of a set.
@@ -49,7 +49,7 @@ func groupFromLabels(obj metav1.Object) (Group, bool) {
 }
 
 func newGroup(namespace string, labels map[string]string) (Group, bool) {
-	set, index := labels[v1.SetNameLabelKey], labels[v1.GroupIndexLabelKey]
+	set, index := labels[lwsv1.SetNameLabelKey], labels[lwsv1.GroupIndexLabelKey]
 	if set == "" || index == "" {
 		return Group{}, false
 	}
@@ -92,18 +92,18 @@ func groupName(set, index string) string {
 
 // SetOf reads the set that an object belongs to from its labels.
 func SetOf(obj metav1.Object) (types.NamespacedName, bool) {
-	name := obj.GetLabels()[v1.SetNameLabelKey]
+	name := obj.GetLabels()[lwsv1.SetNameLabelKey]
 	return types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}, name != ""
 }
 
 // IsLeader says whether a pod is the leader of its group.
 func IsLeader(pod metav1.Object) bool {
-	return pod.GetLabels()[v1.WorkerIndexLabelKey] == LeaderIndex
+	return pod.GetLabels()[lwsv1.WorkerIndexLabelKey] == LeaderIndex
 }
 
 // WorkerIndex reads the place of a pod in its group from its labels.
 func WorkerIndex(pod metav1.Object) (int32, bool) {
-	return parseIndex(pod.GetLabels()[v1.WorkerIndexLabelKey])
+	return parseIndex(pod.GetLabels()[lwsv1.WorkerIndexLabelKey])
 }
 
 // GroupOrdinal reads the ordinal of a pod's group from its labels, false with

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 const hashIndex = "689ce1b52864f5b6433d403de39845ba1ab94b07"
@@ -48,10 +48,10 @@ func TestGroupFromObjects(t *testing.T) {
 		want      Group
 		wantFound bool
 	}{
-		"member":          {map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "3"}, Group{"ns", "a", "3"}, true},
-		"leader set":      {map[string]string{v1.SetNameLabelKey: "a"}, Group{}, false},
-		"no set":          {map[string]string{v1.GroupIndexLabelKey: "3"}, Group{}, false},
-		"empty index":     {map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: ""}, Group{}, false},
+		"member":          {map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "3"}, Group{"ns", "a", "3"}, true},
+		"leader set":      {map[string]string{lwsv1.SetNameLabelKey: "a"}, Group{}, false},
+		"no set":          {map[string]string{lwsv1.GroupIndexLabelKey: "3"}, Group{}, false},
+		"empty index":     {map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: ""}, Group{}, false},
 		"no labels":       {nil, Group{}, false},
 		"somebody else's": {map[string]string{"app": "x"}, Group{}, false},
 	}
@@ -72,8 +72,8 @@ func TestGroupFromObjects(t *testing.T) {
 }
 
 func TestGroupOfService(t *testing.T) {
-	setLabel := map[string]string{v1.SetNameLabelKey: "a"}
-	both := map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "2"}
+	setLabel := map[string]string{lwsv1.SetNameLabelKey: "a"}
+	both := map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "2"}
 	tests := map[string]struct {
 		labels, selector map[string]string
 		want             Group
@@ -109,14 +109,14 @@ func TestMembers(t *testing.T) {
 		labels map[string]string
 		want   facts
 	}{
-		"leader":        {map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "4", v1.WorkerIndexLabelKey: "0"}, facts{true, 0, true, 4, true}},
-		"worker":        {map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "4", v1.WorkerIndexLabelKey: "12"}, facts{false, 12, true, 4, true}},
-		"hash":          {map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: hashIndex, v1.WorkerIndexLabelKey: "0"}, facts{true, 0, true, 0, false}},
-		"not admitted":  {map[string]string{v1.SetNameLabelKey: "a"}, facts{}},
-		"leading zero":  {map[string]string{v1.WorkerIndexLabelKey: "01"}, facts{}},
-		"negative":      {map[string]string{v1.WorkerIndexLabelKey: "-1"}, facts{}},
-		"signed":        {map[string]string{v1.WorkerIndexLabelKey: "+1"}, facts{}},
-		"too large":     {map[string]string{v1.WorkerIndexLabelKey: "2147483648"}, facts{}},
+		"leader":        {map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "4", lwsv1.WorkerIndexLabelKey: "0"}, facts{true, 0, true, 4, true}},
+		"worker":        {map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "4", lwsv1.WorkerIndexLabelKey: "12"}, facts{false, 12, true, 4, true}},
+		"hash":          {map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: hashIndex, lwsv1.WorkerIndexLabelKey: "0"}, facts{true, 0, true, 0, false}},
+		"not admitted":  {map[string]string{lwsv1.SetNameLabelKey: "a"}, facts{}},
+		"leading zero":  {map[string]string{lwsv1.WorkerIndexLabelKey: "01"}, facts{}},
+		"negative":      {map[string]string{lwsv1.WorkerIndexLabelKey: "-1"}, facts{}},
+		"signed":        {map[string]string{lwsv1.WorkerIndexLabelKey: "+1"}, facts{}},
+		"too large":     {map[string]string{lwsv1.WorkerIndexLabelKey: "2147483648"}, facts{}},
 		"without label": {nil, facts{}},
 	}
 	for name, test := range tests {

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // Names of the informer indexes. The value of PodsByGroupIndex is Group.String,
@@ -73,7 +73,7 @@ func RevisionsBySet(revision metav1.Object) []string {
 		_, ok := revision.GetLabels()[key]
 		return ok
 	}
-	if !has(v1.RevisionLabelKey) || has(v1.WorkerIndexLabelKey) || has(v1.GroupIndexLabelKey) {
+	if !has(lwsv1.RevisionLabelKey) || has(lwsv1.WorkerIndexLabelKey) || has(lwsv1.GroupIndexLabelKey) {
 		return nil
 	}
 	return bySet(revision)

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 func TestIndexes(t *testing.T) {
@@ -20,7 +20,7 @@ func TestIndexes(t *testing.T) {
 	}
 	set, group := []string{"ns/a"}, []string{"ns/a/1"}
 	leader := map[string]string{
-		v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "1", v1.WorkerIndexLabelKey: "0", v1.RevisionLabelKey: "r",
+		lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "1", lwsv1.WorkerIndexLabelKey: "0", lwsv1.RevisionLabelKey: "r",
 	}
 	scheduled := func(status corev1.ConditionStatus, reason string) []corev1.PodCondition {
 		return []corev1.PodCondition{
@@ -42,11 +42,11 @@ func TestIndexes(t *testing.T) {
 		},
 		"unschedulable, foreign": {map[string]string{"app": "x"}, scheduled(corev1.ConditionFalse, "Unschedulable"), values{}},
 		"worker": {
-			map[string]string{v1.SetNameLabelKey: "a", v1.GroupIndexLabelKey: "1", v1.WorkerIndexLabelKey: "2"}, nil,
+			map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "1", lwsv1.WorkerIndexLabelKey: "2"}, nil,
 			values{PodsByGroup: group, Workers: set, Services: set},
 		},
 		"leader, not admitted": {
-			map[string]string{v1.SetNameLabelKey: "a", v1.WorkerIndexLabelKey: "0"}, nil, values{Leaders: set, Services: set},
+			map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.WorkerIndexLabelKey: "0"}, nil, values{Leaders: set, Services: set},
 		},
 		"revision of a set": {RevisionLabels("a", "r"), nil, values{Revisions: set, Services: set}},
 		"revision of a leader StatefulSet": {

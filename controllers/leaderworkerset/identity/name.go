@@ -3,7 +3,7 @@ package identity
 import (
 	"strings"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // LeaderIndex is the worker index of every leader, as a label's value.
@@ -41,8 +41,8 @@ func SharedServiceName(set string) string {
 
 // ServiceName is the name of the Service that gives the pods of a group their
 // subdomain: the shared one, or the group's own.
-func (g Group) ServiceName(policy v1.SubdomainPolicy) string {
-	if policy == v1.SubdomainUniquePerReplica {
+func (g Group) ServiceName(policy lwsv1.SubdomainPolicy) string {
+	if policy == lwsv1.SubdomainUniquePerReplica {
 		return g.Name()
 	}
 	return SharedServiceName(g.Set)

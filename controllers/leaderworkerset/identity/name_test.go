@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 func TestNames(t *testing.T) {
@@ -18,9 +18,9 @@ func TestNames(t *testing.T) {
 		"member 0":                {MemberName("multi-1", 0), "multi-1"},
 		"member 3":                {MemberName("multi-1", 3), "multi-1-3"},
 		"shared Service":          {SharedServiceName("multi"), "multi"},
-		"Service, shared":         {ordinal.ServiceName(v1.SubdomainShared), "multi"},
-		"Service, own":            {ordinal.ServiceName(v1.SubdomainUniquePerReplica), "multi-1"},
-		"Service, own, hash":      {hash.ServiceName(v1.SubdomainUniquePerReplica), "multi-689ce1b5"},
+		"Service, shared":         {ordinal.ServiceName(lwsv1.SubdomainShared), "multi"},
+		"Service, own":            {ordinal.ServiceName(lwsv1.SubdomainUniquePerReplica), "multi-1"},
+		"Service, own, hash":      {hash.ServiceName(lwsv1.SubdomainUniquePerReplica), "multi-689ce1b5"},
 		"leader address":          {LeaderAddress("leaderworkerset-multi-template-0", "leaderworkerset-multi-template", "default"), "leaderworkerset-multi-template-0.leaderworkerset-multi-template.default"},
 		"host address":            {HostAddress("test-sample-1-5", "default"), "test-sample-1-5.default"},
 		"group key of the seed":   {GroupKey("default", "leaderworkerset-multi-template-0"), "689ce1b52864f5b6433d403de39845ba1ab94b07"},

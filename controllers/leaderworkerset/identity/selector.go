@@ -3,14 +3,14 @@ package identity
 import (
 	"k8s.io/apimachinery/pkg/labels"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // LeaderSelector is the selector of the leader StatefulSet or Deployment.
 func LeaderSelector(set string) map[string]string {
 	return map[string]string{
-		v1.SetNameLabelKey:     set,
-		v1.WorkerIndexLabelKey: LeaderIndex,
+		lwsv1.SetNameLabelKey:     set,
+		lwsv1.WorkerIndexLabelKey: LeaderIndex,
 	}
 }
 
@@ -22,45 +22,45 @@ func LeaderSelectorString(set string) string {
 // LeaderStatefulSetLabels are the labels of the leader StatefulSet or Deployment.
 func LeaderStatefulSetLabels(set, revision string) map[string]string {
 	return map[string]string{
-		v1.SetNameLabelKey:  set,
-		v1.RevisionLabelKey: revision,
+		lwsv1.SetNameLabelKey:  set,
+		lwsv1.RevisionLabelKey: revision,
 	}
 }
 
 // LeaderTemplateLabels are the labels of the leaders' pod template.
 func LeaderTemplateLabels(set, revision string) map[string]string {
 	template := LeaderSelector(set)
-	template[v1.RevisionLabelKey] = revision
+	template[lwsv1.RevisionLabelKey] = revision
 	return template
 }
 
 // WorkerSelector is the selector of a worker StatefulSet.
 func WorkerSelector(set, index, groupKey string) map[string]string {
 	return map[string]string{
-		v1.SetNameLabelKey:    set,
-		v1.GroupIndexLabelKey: index,
-		v1.GroupKeyLabelKey:   groupKey,
+		lwsv1.SetNameLabelKey:    set,
+		lwsv1.GroupIndexLabelKey: index,
+		lwsv1.GroupKeyLabelKey:   groupKey,
 	}
 }
 
 // WorkerLabels are the labels of a worker StatefulSet and of its pod template.
 func WorkerLabels(set, index, groupKey, revision string) map[string]string {
 	worker := WorkerSelector(set, index, groupKey)
-	worker[v1.RevisionLabelKey] = revision
+	worker[lwsv1.RevisionLabelKey] = revision
 	return worker
 }
 
 // SetLabels are the labels of objects that a set has once, such as its Service,
 // and the selector of the shared Service.
 func SetLabels(set string) map[string]string {
-	return map[string]string{v1.SetNameLabelKey: set}
+	return map[string]string{lwsv1.SetNameLabelKey: set}
 }
 
 // ServiceSelector is the selector of the group's own Service.
 func (g Group) ServiceSelector() map[string]string {
 	return map[string]string{
-		v1.SetNameLabelKey:    g.Set,
-		v1.GroupIndexLabelKey: g.Index,
+		lwsv1.SetNameLabelKey:    g.Set,
+		lwsv1.GroupIndexLabelKey: g.Index,
 	}
 }
 

@@ -1,7 +1,7 @@
 package identity
 
 import (
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // SubGroups is the division of a group into subgroups.
@@ -10,7 +10,7 @@ type SubGroups struct {
 	Size int32
 	// SubGroupSize is the number of pods of a subgroup, at least 1.
 	SubGroupSize int32
-	Type         v1.SubGroupPolicyType
+	Type         lwsv1.SubGroupPolicyType
 }
 
 // Index is the subgroup of a member, false for a leader that is in none.
@@ -20,7 +20,7 @@ type SubGroups struct {
 // LeaderExcluded and 5 pods: {1 2} {3 4}.
 func (s SubGroups) Index(workerIndex int32) (int32, bool) {
 	if workerIndex == 0 {
-		return 0, s.Type != v1.SubGroupPolicyTypeLeaderExcluded
+		return 0, s.Type != lwsv1.SubGroupPolicyTypeLeaderExcluded
 	}
 	return (workerIndex - s.firstMember()) / s.SubGroupSize, true
 }
@@ -30,7 +30,7 @@ func (s SubGroups) Index(workerIndex int32) (int32, bool) {
 func (s SubGroups) Members(subGroup int32) (first, last int32) {
 	first = subGroup*s.SubGroupSize + s.firstMember()
 	last = min(first+s.SubGroupSize, s.Size) - 1
-	if subGroup == 0 && s.Type != v1.SubGroupPolicyTypeLeaderExcluded {
+	if subGroup == 0 && s.Type != lwsv1.SubGroupPolicyTypeLeaderExcluded {
 		first = 0
 	}
 	return first, last
@@ -39,7 +39,7 @@ func (s SubGroups) Members(subGroup int32) (first, last int32) {
 // firstMember is the worker index from which pods are counted off into
 // subgroups: 1 if the leader is not one of those counted.
 func (s SubGroups) firstMember() int32 {
-	if s.Type == v1.SubGroupPolicyTypeLeaderExcluded || s.leaderIsExtra() {
+	if s.Type == lwsv1.SubGroupPolicyTypeLeaderExcluded || s.leaderIsExtra() {
 		return 1
 	}
 	return 0

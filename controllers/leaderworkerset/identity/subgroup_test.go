@@ -6,12 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 const (
-	withLeader    = v1.SubGroupPolicyTypeLeaderWorker
-	withoutLeader = v1.SubGroupPolicyTypeLeaderExcluded
+	withLeader    = lwsv1.SubGroupPolicyTypeLeaderWorker
+	withoutLeader = lwsv1.SubGroupPolicyTypeLeaderExcluded
 )
 
 func TestSubGroupIndex(t *testing.T) {
@@ -54,7 +54,7 @@ func TestMembersAreThoseWithTheIndex(t *testing.T) {
 		groups := SubGroups{
 			Size:         rapid.Int32Range(1, 40).Draw(t, "size"),
 			SubGroupSize: rapid.Int32Range(1, 12).Draw(t, "subGroupSize"),
-			Type:         rapid.SampledFrom([]v1.SubGroupPolicyType{withLeader, withoutLeader}).Draw(t, "type"),
+			Type:         rapid.SampledFrom([]lwsv1.SubGroupPolicyType{withLeader, withoutLeader}).Draw(t, "type"),
 		}
 		divides := (groups.Size-1)%groups.SubGroupSize == 0 ||
 			groups.Type == withLeader && groups.Size%groups.SubGroupSize == 0

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -31,7 +31,7 @@ func TPUContainers(spec *corev1.PodSpec) int {
 }
 
 func requestsTPUs(container *corev1.Container) bool {
-	limit, request := container.Resources.Limits[v1.TPUResourceName], container.Resources.Requests[v1.TPUResourceName]
+	limit, request := container.Resources.Limits[lwsv1.TPUResourceName], container.Resources.Requests[lwsv1.TPUResourceName]
 	return limit.Sign() > 0 || request.Sign() > 0
 }
 
@@ -92,7 +92,7 @@ func (m *member) tpuHosts(pod *corev1.Pod) (hosts []string, position int32) {
 			first, last = 0, 0
 		}
 	}
-	if first == 0 && m.workerIndex > 0 && pod.Annotations[v1.LeaderRequestsTPUsAnnotationKey] != trueValue {
+	if first == 0 && m.workerIndex > 0 && pod.Annotations[lwsv1.LeaderRequestsTPUsAnnotationKey] != trueValue {
 		first = 1
 	}
 	for index := first; index <= last; index++ {
@@ -107,8 +107,8 @@ func (m *member) tpuHosts(pod *corev1.Pod) (hosts []string, position int32) {
 func newPorts(containers []*corev1.Container) []int {
 	ports := make([]int, 0, len(containers))
 	for i, container := range containers {
-		port := v1.TPUProcessFirstPort + i
-		if own, ok := variable(container, v1.TPUProcessPortEnvVar); ok {
+		port := lwsv1.TPUProcessFirstPort + i
+		if own, ok := variable(container, lwsv1.TPUProcessPortEnvVar); ok {
 			port, _ = strconv.Atoi(own.Value)
 		}
 		ports = append(ports, port)
@@ -133,13 +133,13 @@ func addSlice(containers []*corev1.Container, slice tpuSlice) {
 	for i, container := range containers {
 		id := int(slice.position)*len(containers) + i
 		ours := []corev1.EnvVar{
-			{Name: v1.TPUWorkerHostnamesEnvVar, Value: strings.Join(hosts, ",")},
-			{Name: v1.TPUWorkerIDEnvVar, Value: strconv.Itoa(id)},
-			{Name: v1.TPUNameEnvVar, Value: slice.name},
-			{Name: v1.TPUProcessPortEnvVar, Value: strconv.Itoa(slice.ports[i])},
+			{Name: lwsv1.TPUWorkerHostnamesEnvVar, Value: strings.Join(hosts, ",")},
+			{Name: lwsv1.TPUWorkerIDEnvVar, Value: strconv.Itoa(id)},
+			{Name: lwsv1.TPUNameEnvVar, Value: slice.name},
+			{Name: lwsv1.TPUProcessPortEnvVar, Value: strconv.Itoa(slice.ports[i])},
 		}
 		if known {
-			ours = append(ours, corev1.EnvVar{Name: v1.TPUProcessAddressesEnvVar, Value: strings.Join(addresses, ",")})
+			ours = append(ours, corev1.EnvVar{Name: lwsv1.TPUProcessAddressesEnvVar, Value: strings.Join(addresses, ",")})
 		}
 		ours = slices.DeleteFunc(ours, func(our corev1.EnvVar) bool {
 			_, exists := variable(container, our.Name)

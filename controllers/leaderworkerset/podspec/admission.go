@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -35,20 +35,20 @@ func OrdinalLeader(pod *corev1.Pod) (NewLeader, error) {
 
 // AdmitLeader makes a pod the leader of a group. Every leader is born gated, and
 // carries the termination policy of its set so that it holds after the set is gone.
-func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy v1.PodTerminationPolicyType) error {
+func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy lwsv1.PodTerminationPolicyType) error {
 	m, err := readMember(pod, leader.Name, 0)
 	if err != nil {
 		return err
 	}
 	pod.Labels = merge(pod.Labels, map[string]string{
-		v1.GroupIndexLabelKey: leader.Index,
-		v1.GroupKeyLabelKey:   leader.Key,
+		lwsv1.GroupIndexLabelKey: leader.Index,
+		lwsv1.GroupKeyLabelKey:   leader.Key,
 	})
-	if pod.Annotations[v1.SubdomainPolicyAnnotationKey] == string(v1.SubdomainUniquePerReplica) {
+	if pod.Annotations[lwsv1.SubdomainPolicyAnnotationKey] == string(lwsv1.SubdomainUniquePerReplica) {
 		pod.Spec.Subdomain = leader.Name
 	}
-	if topology := pod.Annotations[v1.ExclusiveTopologyAnnotationKey]; topology != "" {
-		requireExclusive(&pod.Spec, v1.GroupKeyLabelKey, leader.Key, topology)
+	if topology := pod.Annotations[lwsv1.ExclusiveTopologyAnnotationKey]; topology != "" {
+		requireExclusive(&pod.Spec, lwsv1.GroupKeyLabelKey, leader.Key, topology)
 	}
 	admitMember(pod, m)
 	setTerminationPolicy(pod, policy)
@@ -67,7 +67,7 @@ func AdmitWorker(pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	pod.Labels = merge(pod.Labels, map[string]string{v1.WorkerIndexLabelKey: formatNumber(workerIndex)})
+	pod.Labels = merge(pod.Labels, map[string]string{lwsv1.WorkerIndexLabelKey: formatNumber(workerIndex)})
 	admitMember(pod, m)
 	return nil
 }
@@ -75,20 +75,20 @@ func AdmitWorker(pod *corev1.Pod) error {
 // admitMember adds what leader and workers have alike.
 func admitMember(pod *corev1.Pod, m *member) {
 	m.labelSubGroup(pod)
-	topology := pod.Annotations[v1.SubGroupExclusiveTopologyAnnotationKey]
+	topology := pod.Annotations[lwsv1.SubGroupExclusiveTopologyAnnotationKey]
 	if _, ok := m.subGroup(); ok && topology != "" {
-		requireExclusive(&pod.Spec, v1.SubGroupKeyLabelKey, pod.Labels[v1.SubGroupKeyLabelKey], topology)
+		requireExclusive(&pod.Spec, lwsv1.SubGroupKeyLabelKey, pod.Labels[lwsv1.SubGroupKeyLabelKey], topology)
 	}
 	addTPUVariables(pod, m)
 	addVariables(pod, m)
 }
 
-func setTerminationPolicy(pod *corev1.Pod, policy v1.PodTerminationPolicyType) {
-	if policy == v1.ParallelPodTermination {
+func setTerminationPolicy(pod *corev1.Pod, policy lwsv1.PodTerminationPolicyType) {
+	if policy == lwsv1.ParallelPodTermination {
 		pod.Annotations = merge(pod.Annotations, map[string]string{
-			v1.PodTerminationPolicyAnnotationKey: string(policy),
+			lwsv1.PodTerminationPolicyAnnotationKey: string(policy),
 		})
 		return
 	}
-	delete(pod.Annotations, v1.PodTerminationPolicyAnnotationKey)
+	delete(pod.Annotations, lwsv1.PodTerminationPolicyAnnotationKey)
 }

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // addGate holds a leader back until lws-manager admits it. A pod that names its
@@ -15,7 +15,7 @@ func addGate(spec *corev1.PodSpec) {
 		return
 	}
 	if _, gated := gateIndex(spec); !gated {
-		spec.SchedulingGates = append(spec.SchedulingGates, corev1.PodSchedulingGate{Name: v1.GroupReplacementSchedulingGate})
+		spec.SchedulingGates = append(spec.SchedulingGates, corev1.PodSchedulingGate{Name: lwsv1.GroupReplacementSchedulingGate})
 	}
 }
 
@@ -27,7 +27,7 @@ func GateIndex(pod *corev1.Pod) (int, bool) {
 
 func gateIndex(spec *corev1.PodSpec) (int, bool) {
 	index := slices.IndexFunc(spec.SchedulingGates, func(gate corev1.PodSchedulingGate) bool {
-		return gate.Name == v1.GroupReplacementSchedulingGate
+		return gate.Name == lwsv1.GroupReplacementSchedulingGate
 	})
 	return index, index >= 0
 }

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -21,22 +21,22 @@ type member struct {
 
 // readMember reads a pod's place from its template's annotations.
 func readMember(pod *corev1.Pod, groupName string, workerIndex int32) (*member, error) {
-	size, err := readNumber(pod, v1.SizeAnnotationKey)
+	size, err := readNumber(pod, lwsv1.SizeAnnotationKey)
 	if err != nil {
 		return nil, err
 	}
 	m := &member{groupName: groupName, workerIndex: workerIndex, size: size}
-	if _, ok := pod.Annotations[v1.SubGroupSizeAnnotationKey]; !ok {
+	if _, ok := pod.Annotations[lwsv1.SubGroupSizeAnnotationKey]; !ok {
 		return m, nil
 	}
-	subGroupSize, err := readNumber(pod, v1.SubGroupSizeAnnotationKey)
+	subGroupSize, err := readNumber(pod, lwsv1.SubGroupSizeAnnotationKey)
 	if err != nil {
 		return nil, err
 	}
 	m.subGroups = &identity.SubGroups{
 		Size:         size,
 		SubGroupSize: subGroupSize,
-		Type:         v1.SubGroupPolicyType(pod.Annotations[v1.SubGroupPolicyTypeAnnotationKey]),
+		Type:         lwsv1.SubGroupPolicyType(pod.Annotations[lwsv1.SubGroupPolicyTypeAnnotationKey]),
 	}
 	return m, nil
 }
@@ -63,6 +63,6 @@ func (m *member) labelSubGroup(pod *corev1.Pod) {
 	if !ok {
 		return
 	}
-	pod.Labels[v1.SubGroupIndexLabelKey] = formatNumber(subGroup)
-	pod.Labels[v1.SubGroupKeyLabelKey] = identity.SubGroupKey(m.groupName, subGroup)
+	pod.Labels[lwsv1.SubGroupIndexLabelKey] = formatNumber(subGroup)
+	pod.Labels[lwsv1.SubGroupKeyLabelKey] = identity.SubGroupKey(m.groupName, subGroup)
 }

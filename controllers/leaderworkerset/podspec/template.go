@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -22,10 +22,10 @@ type Placement struct {
 
 // PlacementOf is the placement that a set asks for, by the fields of the given
 // template or by the set's annotations.
-func PlacementOf(setAnnotations map[string]string, template *v1.LeaderWorkerTemplate) Placement {
+func PlacementOf(setAnnotations map[string]string, template *lwsv1.LeaderWorkerTemplate) Placement {
 	return Placement{
-		Topology:         v1.GroupTopology(setAnnotations, template),
-		SubGroupTopology: v1.SubGroupTopology(setAnnotations, template),
+		Topology:         lwsv1.GroupTopology(setAnnotations, template),
+		SubGroupTopology: lwsv1.SubGroupTopology(setAnnotations, template),
 	}
 }
 
@@ -33,8 +33,8 @@ func PlacementOf(setAnnotations map[string]string, template *v1.LeaderWorkerTemp
 // whatever the set asks for now.
 func PlacementOfPods(podAnnotations map[string]string) Placement {
 	return Placement{
-		Topology:         podAnnotations[v1.ExclusiveTopologyAnnotationKey],
-		SubGroupTopology: podAnnotations[v1.SubGroupExclusiveTopologyAnnotationKey],
+		Topology:         podAnnotations[lwsv1.ExclusiveTopologyAnnotationKey],
+		SubGroupTopology: podAnnotations[lwsv1.SubGroupExclusiveTopologyAnnotationKey],
 	}
 }
 
@@ -45,8 +45,8 @@ type Revision struct {
 	// Key is the value of the label template-revision-hash.
 	Key string
 	// Template and Network are what the revision holds.
-	Template *v1.LeaderWorkerTemplate
-	Network  *v1.NetworkConfig
+	Template *lwsv1.LeaderWorkerTemplate
+	Network  *lwsv1.NetworkConfig
 	// Placement of the groups of this revision.
 	Placement Placement
 }
@@ -64,10 +64,10 @@ type Leader struct {
 
 // LeaderPodTemplate is the pod template of the leaders.
 func LeaderPodTemplate(revision Revision) *corev1.PodTemplateSpec {
-	template := v1.LeaderTemplate(revision.Template).DeepCopy()
+	template := lwsv1.LeaderTemplate(revision.Template).DeepCopy()
 	annotations := revision.annotations()
-	if policy := v1.SubdomainPolicyOf(revision.Network); policy == v1.SubdomainUniquePerReplica {
-		annotations[v1.SubdomainPolicyAnnotationKey] = string(policy)
+	if policy := lwsv1.SubdomainPolicyOf(revision.Network); policy == lwsv1.SubdomainUniquePerReplica {
+		annotations[lwsv1.SubdomainPolicyAnnotationKey] = string(policy)
 	}
 	return decorate(template, identity.LeaderTemplateLabels(revision.Set, revision.Key), annotations)
 }
@@ -76,9 +76,9 @@ func LeaderPodTemplate(revision Revision) *corev1.PodTemplateSpec {
 func WorkerPodTemplate(revision Revision, leader Leader) *corev1.PodTemplateSpec {
 	template := revision.Template.WorkerTemplate.DeepCopy()
 	annotations := revision.annotations()
-	annotations[v1.LeaderPodNameAnnotationKey] = leader.PodName
-	if RequestsTPUs(&v1.LeaderTemplate(revision.Template).Spec) {
-		annotations[v1.LeaderRequestsTPUsAnnotationKey] = trueValue
+	annotations[lwsv1.LeaderPodNameAnnotationKey] = leader.PodName
+	if RequestsTPUs(&lwsv1.LeaderTemplate(revision.Template).Spec) {
+		annotations[lwsv1.LeaderRequestsTPUsAnnotationKey] = trueValue
 	}
 	if topology := revision.Placement.Topology; topology != "" {
 		template.Spec.NodeSelector = merge(template.Spec.NodeSelector, map[string]string{topology: leader.Domain})
@@ -91,18 +91,18 @@ const trueValue = "true"
 
 // annotations are those that leaders and workers share.
 func (r *Revision) annotations() map[string]string {
-	annotations := map[string]string{v1.SizeAnnotationKey: formatNumber(v1.Size(r.Template))}
+	annotations := map[string]string{lwsv1.SizeAnnotationKey: formatNumber(lwsv1.Size(r.Template))}
 	if r.Placement.Topology != "" {
-		annotations[v1.ExclusiveTopologyAnnotationKey] = r.Placement.Topology
+		annotations[lwsv1.ExclusiveTopologyAnnotationKey] = r.Placement.Topology
 	}
-	subGroupSize, kind, ok := v1.SubGroups(r.Template)
+	subGroupSize, kind, ok := lwsv1.SubGroups(r.Template)
 	if !ok {
 		return annotations
 	}
-	annotations[v1.SubGroupSizeAnnotationKey] = formatNumber(subGroupSize)
-	annotations[v1.SubGroupPolicyTypeAnnotationKey] = string(kind)
+	annotations[lwsv1.SubGroupSizeAnnotationKey] = formatNumber(subGroupSize)
+	annotations[lwsv1.SubGroupPolicyTypeAnnotationKey] = string(kind)
 	if r.Placement.SubGroupTopology != "" {
-		annotations[v1.SubGroupExclusiveTopologyAnnotationKey] = r.Placement.SubGroupTopology
+		annotations[lwsv1.SubGroupExclusiveTopologyAnnotationKey] = r.Placement.SubGroupTopology
 	}
 	return annotations
 }

@@ -6,23 +6,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
 // Variables are the names of the variables that every container gets. A user's
 // variable of such a name is replaced.
 func Variables() []string {
-	return []string{v1.LeaderAddressEnvVar, v1.GroupSizeEnvVar, v1.WorkerIndexEnvVar}
+	return []string{lwsv1.LeaderAddressEnvVar, lwsv1.GroupSizeEnvVar, lwsv1.WorkerIndexEnvVar}
 }
 
 // addVariables puts the variables of the group before all others, so that those
 // may refer to them.
 func addVariables(pod *corev1.Pod, m *member) {
 	ours := []corev1.EnvVar{
-		{Name: v1.LeaderAddressEnvVar, Value: leaderAddress(pod, m)},
-		{Name: v1.GroupSizeEnvVar, Value: formatNumber(m.size)},
-		{Name: v1.WorkerIndexEnvVar, Value: formatNumber(m.workerIndex)},
+		{Name: lwsv1.LeaderAddressEnvVar, Value: leaderAddress(pod, m)},
+		{Name: lwsv1.GroupSizeEnvVar, Value: formatNumber(m.size)},
+		{Name: lwsv1.WorkerIndexEnvVar, Value: formatNumber(m.workerIndex)},
 	}
 	_, inDisaggregatedSet := pod.Labels[dsv1.SetNameLabelKey]
 	for container := range containers(&pod.Spec) {
@@ -39,7 +39,7 @@ func addVariables(pod *corev1.Pod, m *member) {
 // leaderAddress: with Hash identity the template has it, since a worker cannot
 // tell it from its own name.
 func leaderAddress(pod *corev1.Pod, m *member) string {
-	if address := pod.Annotations[v1.LeaderAddressAnnotationKey]; address != "" {
+	if address := pod.Annotations[lwsv1.LeaderAddressAnnotationKey]; address != "" {
 		return address
 	}
 	return identity.LeaderAddress(m.groupName, pod.Spec.Subdomain, pod.Namespace)

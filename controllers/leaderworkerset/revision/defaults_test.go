@@ -91,7 +91,9 @@ var sameMeaning = []change{
 	{"scaleio mode", func(t *corev1.PodTemplateSpec) { volume(t, "scaleio").ScaleIO.StorageMode = "" }},
 	{"scaleio fsType", func(t *corev1.PodTemplateSpec) { volume(t, "scaleio").ScaleIO.FSType = "" }},
 	{"image volume", func(t *corev1.PodTemplateSpec) { volume(t, "image").Image.PullPolicy = "" }},
-	{"claim mode", func(t *corev1.PodTemplateSpec) { volume(t, "ephemeral").Ephemeral.VolumeClaimTemplate.Spec.VolumeMode = nil }},
+	{"claim mode", func(t *corev1.PodTemplateSpec) {
+		volume(t, "ephemeral").Ephemeral.VolumeClaimTemplate.Spec.VolumeMode = nil
+	}},
 }
 
 // otherMeaning changes what a StatefulSet stores.
@@ -103,7 +105,9 @@ var otherMeaning = []change{
 	{"env", func(t *corev1.PodTemplateSpec) {
 		t.Spec.Containers[0].Env = append(t.Spec.Containers[0].Env, corev1.EnvVar{Name: "B"})
 	}},
-	{"port", func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].LivenessProbe.HTTPGet.Port = intstr.FromInt32(81) }},
+	{"port", func(t *corev1.PodTemplateSpec) {
+		t.Spec.Containers[0].LivenessProbe.HTTPGet.Port = intstr.FromInt32(81)
+	}},
 	{"grace period", func(t *corev1.PodTemplateSpec) { t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](31) }},
 	{"zero grace period", func(t *corev1.PodTemplateSpec) { t.Spec.TerminationGracePeriodSeconds = ptr.To[int64](0) }},
 	{"cpu", func(t *corev1.PodTemplateSpec) {

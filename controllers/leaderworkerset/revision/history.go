@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/rand"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -25,7 +25,7 @@ const maxNamePrefix = 220
 
 // Key is the key of a revision.
 func Key(revision *appsv1.ControllerRevision) string {
-	return revision.Labels[v1.RevisionLabelKey]
+	return revision.Labels[lwsv1.RevisionLabelKey]
 }
 
 // ByKey is the revision with a key. If several have it, which does not happen
@@ -44,7 +44,7 @@ func ByKey(revisions []*appsv1.ControllerRevision, key string) (*appsv1.Controll
 // Revisions that cannot be read are passed over and reported in the error, which
 // comes beside a result.
 func Find(
-	set *v1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, runningKey string,
+	set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, runningKey string,
 ) (*appsv1.ControllerRevision, error) {
 	ordered := newestFirst(revisions)
 	slices.SortStableFunc(ordered, func(a, b *appsv1.ControllerRevision) int {
@@ -67,7 +67,7 @@ func Find(
 
 // New is the next revision of the set: as it is now, numbered one above the
 // highest, with a key that no other revision has.
-func New(set *v1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+func New(set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	data, err := Snapshot(set)
 	if err != nil {
 		return nil, fmt.Errorf("set %s/%s: %w", set.Namespace, set.Name, err)
@@ -84,7 +84,7 @@ func New(set *v1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision) (*apps
 // Replacement is a revision of the set as it is now in place of one that was
 // lost, under the key that its StatefulSets and pods still carry.
 func Replacement(
-	set *v1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, key string,
+	set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, key string,
 ) (*appsv1.ControllerRevision, error) {
 	data, err := Snapshot(set)
 	if err != nil {
@@ -94,7 +94,7 @@ func Replacement(
 }
 
 func build(
-	set *v1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, key string, data []byte,
+	set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, key string, data []byte,
 ) *appsv1.ControllerRevision {
 	number := highest(revisions) + 1
 	return &appsv1.ControllerRevision{
@@ -103,7 +103,7 @@ func build(
 			Name:      name(set.Name, key, number),
 			Labels:    identity.RevisionLabels(set.Name, key),
 			OwnerReferences: []metav1.OwnerReference{
-				*metav1.NewControllerRef(set, v1.GroupVersion.WithKind(v1.Kind)),
+				*metav1.NewControllerRef(set, lwsv1.GroupVersion.WithKind(lwsv1.Kind)),
 			},
 		},
 		Data:     runtime.RawExtension{Raw: data},

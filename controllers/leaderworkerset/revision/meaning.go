@@ -6,11 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // Equal says whether a revision means the same as the set does now.
-func Equal(set *v1.LeaderWorkerSet, revision *appsv1.ControllerRevision) (bool, error) {
+func Equal(set *lwsv1.LeaderWorkerSet, revision *appsv1.ControllerRevision) (bool, error) {
 	stored, err := Restore(revision)
 	if err != nil {
 		return false, err
@@ -29,14 +29,14 @@ type meaning struct {
 	leader, worker             *corev1.PodTemplateSpec
 	size                       int32
 	claims                     []corev1.PersistentVolumeClaim
-	subdomain                  v1.SubdomainPolicy
+	subdomain                  lwsv1.SubdomainPolicy
 	subGroups                  subGroups
 	topology, subGroupTopology string
 }
 
 type subGroups struct {
 	size int32
-	kind v1.SubGroupPolicyType
+	kind lwsv1.SubGroupPolicyType
 }
 
 // newMeaning takes placement from the annotations where the snapshot has no typed
@@ -44,16 +44,16 @@ type subGroups struct {
 // same as they do changes nothing.
 func newMeaning(spec *Spec, annotations map[string]string) *meaning {
 	template := &spec.LeaderWorkerTemplate
-	groupSize, kind, _ := v1.SubGroups(template)
+	groupSize, kind, _ := lwsv1.SubGroups(template)
 	return &meaning{
-		leader:           withDefaults(v1.LeaderTemplate(template)),
+		leader:           withDefaults(lwsv1.LeaderTemplate(template)),
 		worker:           withDefaults(&template.WorkerTemplate),
-		size:             v1.Size(template),
+		size:             lwsv1.Size(template),
 		claims:           claimsWithDefaults(template.VolumeClaimTemplates),
-		subdomain:        v1.SubdomainPolicyOf(&spec.NetworkConfig),
+		subdomain:        lwsv1.SubdomainPolicyOf(&spec.NetworkConfig),
 		subGroups:        subGroups{groupSize, kind},
-		topology:         v1.GroupTopology(annotations, template),
-		subGroupTopology: v1.SubGroupTopology(annotations, template),
+		topology:         lwsv1.GroupTopology(annotations, template),
+		subGroupTopology: lwsv1.SubGroupTopology(annotations, template),
 	}
 }
 

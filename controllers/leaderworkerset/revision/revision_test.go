@@ -17,15 +17,15 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // sampleKey is FNV-1 over testdata/current.json, computed by another program.
 const sampleKey = "8995988c7"
 
-func sampleSet(t testing.TB) *v1.LeaderWorkerSet {
+func sampleSet(t testing.TB) *lwsv1.LeaderWorkerSet {
 	t.Helper()
-	set := &v1.LeaderWorkerSet{}
+	set := &lwsv1.LeaderWorkerSet{}
 	if err := yaml.UnmarshalStrict(readFile(t, "set.yaml"), set); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func stored(name, key string, number int64, data string) *appsv1.ControllerRevis
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: name, UID: types.UID("uid-of-" + name),
-			Labels: map[string]string{v1.SetNameLabelKey: "sample", v1.RevisionLabelKey: key},
+			Labels: map[string]string{lwsv1.SetNameLabelKey: "sample", lwsv1.RevisionLabelKey: key},
 		},
 		Data:     runtime.RawExtension{Raw: []byte(data)},
 		Revision: number,
@@ -101,7 +101,7 @@ func TestStoredBytesOfOtherReleasesAreEqual(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if restored.NetworkConfig.SubdomainPolicy == nil || *restored.NetworkConfig.SubdomainPolicy != v1.SubdomainShared {
+			if restored.NetworkConfig.SubdomainPolicy == nil || *restored.NetworkConfig.SubdomainPolicy != lwsv1.SubdomainShared {
 				t.Errorf("restored network %v, want Shared", restored.NetworkConfig)
 			}
 			template := restored.LeaderWorkerTemplate
@@ -110,7 +110,7 @@ func TestStoredBytesOfOtherReleasesAreEqual(t *testing.T) {
 				t.Errorf("restored has live fields: %+v", template)
 			}
 			if *template.Size != 4 || *template.SubGroupPolicy.SubGroupSize != 2 ||
-				*template.SubGroupPolicy.Type != v1.SubGroupPolicyTypeLeaderWorker {
+				*template.SubGroupPolicy.Type != lwsv1.SubGroupPolicyTypeLeaderWorker {
 				t.Errorf("restored size %d, subgroups %+v", *template.Size, template.SubGroupPolicy)
 			}
 		})
@@ -131,7 +131,7 @@ func TestRestoreIsOf(t *testing.T) {
 	if diff := cmp.Diff(Of(set), restored); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if set.Spec.LeaderWorkerTemplate.RestartPolicy != v1.RecreateGroupOnPodRestart || *set.Spec.LeaderWorkerTemplate.MaxGroupRestarts != 2 {
+	if set.Spec.LeaderWorkerTemplate.RestartPolicy != lwsv1.RecreateGroupOnPodRestart || *set.Spec.LeaderWorkerTemplate.MaxGroupRestarts != 2 {
 		t.Error("Of changed the set")
 	}
 }
@@ -176,63 +176,73 @@ func TestRestoreOfOddData(t *testing.T) {
 func TestEqual(t *testing.T) {
 	tests := map[string]struct {
 		annotations map[string]string
-		change      func(*v1.LeaderWorkerSet)
+		change      func(*lwsv1.LeaderWorkerSet)
 		want        bool
 	}{
-		"unchanged": {nil, func(*v1.LeaderWorkerSet) {}, true},
-		"live fields": {nil, func(set *v1.LeaderWorkerSet) {
+		"unchanged": {nil, func(*lwsv1.LeaderWorkerSet) {}, true},
+		"live fields": {nil, func(set *lwsv1.LeaderWorkerSet) {
 			template := &set.Spec.LeaderWorkerTemplate
-			template.RestartPolicy = v1.NoneRestartPolicy
+			template.RestartPolicy = lwsv1.NoneRestartPolicy
 			template.MaxGroupRestarts = ptr.To[int32](1)
-			template.RestartBackoff = &v1.RestartBackoff{}
+			template.RestartBackoff = &lwsv1.RestartBackoff{}
 			template.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType}
 		}, true},
-		"not in a revision": {nil, func(set *v1.LeaderWorkerSet) {
+		"not in a revision": {nil, func(set *lwsv1.LeaderWorkerSet) {
 			set.Spec.Replicas = ptr.To[int32](9)
-			set.Spec.StartupPolicy = v1.LeaderReadyStartupPolicy
-			set.Spec.PodTerminationPolicy = v1.ParallelPodTermination
-			set.Spec.RolloutStrategy.RollingUpdateConfiguration = &v1.RollingUpdateConfiguration{Partition: ptr.To[int32](1)}
+			set.Spec.StartupPolicy = lwsv1.LeaderReadyStartupPolicy
+			set.Spec.PodTerminationPolicy = lwsv1.ParallelPodTermination
+			set.Spec.RolloutStrategy.RollingUpdateConfiguration = &lwsv1.RollingUpdateConfiguration{Partition: ptr.To[int32](1)}
 			set.Labels = map[string]string{"a": "b"}
 		}, true},
-		"network absent": {nil, func(set *v1.LeaderWorkerSet) { set.Spec.NetworkConfig = nil }, true},
-		"network empty":  {nil, func(set *v1.LeaderWorkerSet) { set.Spec.NetworkConfig = &v1.NetworkConfig{} }, true},
-		"network changed": {nil, func(set *v1.LeaderWorkerSet) {
-			set.Spec.NetworkConfig.SubdomainPolicy = ptr.To(v1.SubdomainUniquePerReplica)
+		"network absent": {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.NetworkConfig = nil }, true},
+		"network empty":  {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.NetworkConfig = &lwsv1.NetworkConfig{} }, true},
+		"network changed": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.NetworkConfig.SubdomainPolicy = ptr.To(lwsv1.SubdomainUniquePerReplica)
 		}, false},
-		"size":               {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.Size = ptr.To[int32](5) }, false},
-		"no size":            {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.Size = nil }, false},
-		"no subgroups":       {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy = nil }, false},
-		"subgroup size":      {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy.SubGroupSize = ptr.To[int32](4) }, false},
-		"subgroup type nil":  {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy.Type = nil }, true},
-		"subgroup type":      {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy.Type = ptr.To(v1.SubGroupPolicyTypeLeaderExcluded) }, false},
-		"leader by worker":   {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.LeaderTemplate = nil }, false},
-		"leader label":       {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.LeaderTemplate.Labels["role"] = "x" }, false},
-		"worker image":       {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = "x" }, false},
-		"claims":             {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{}} }, false},
-		"no claims, written": {nil, func(set *v1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{} }, true},
-		"other units": {nil, func(set *v1.LeaderWorkerSet) {
+		"size":         {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.Size = ptr.To[int32](5) }, false},
+		"no size":      {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.Size = nil }, false},
+		"no subgroups": {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy = nil }, false},
+		"subgroup size": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.SubGroupPolicy.SubGroupSize = ptr.To[int32](4)
+		}, false},
+		"subgroup type nil": {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.SubGroupPolicy.Type = nil }, true},
+		"subgroup type": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.SubGroupPolicy.Type = ptr.To(lwsv1.SubGroupPolicyTypeLeaderExcluded)
+		}, false},
+		"leader by worker": {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.LeaderTemplate = nil }, false},
+		"leader label":     {nil, func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.LeaderTemplate.Labels["role"] = "x" }, false},
+		"worker image": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = "x"
+		}, false},
+		"claims": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{}}
+		}, false},
+		"no claims, written": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{}
+		}, true},
+		"other units": {nil, func(set *lwsv1.LeaderWorkerSet) {
 			set.Spec.LeaderWorkerTemplate.LeaderTemplate.Spec.Containers[0].Resources.Limits["cpu"] = resource.MustParse("1000m")
 		}, true},
-		"placement None": {nil, func(set *v1.LeaderWorkerSet) {
-			set.Spec.LeaderWorkerTemplate.PlacementPolicy = &v1.PlacementPolicy{Type: v1.NonePlacement}
+		"placement None": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.NonePlacement}
 		}, true},
-		"placement": {nil, func(set *v1.LeaderWorkerSet) {
-			set.Spec.LeaderWorkerTemplate.PlacementPolicy = &v1.PlacementPolicy{Type: v1.ExclusiveTopologyPlacement, Topology: "zone"}
+		"placement": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.ExclusiveTopologyPlacement, Topology: "zone"}
 		}, false},
-		"placement of subgroups": {nil, func(set *v1.LeaderWorkerSet) {
-			set.Spec.LeaderWorkerTemplate.SubGroupPolicy.PlacementPolicy = &v1.PlacementPolicy{Type: v1.ExclusiveTopologyPlacement, Topology: "zone"}
+		"placement of subgroups": {nil, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.LeaderWorkerTemplate.SubGroupPolicy.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.ExclusiveTopologyPlacement, Topology: "zone"}
 		}, false},
 		"placement as the annotation has it": {
-			map[string]string{v1.ExclusiveTopologyAnnotationKey: "zone", v1.SubGroupExclusiveTopologyAnnotationKey: "rack"},
-			func(set *v1.LeaderWorkerSet) {
-				set.Spec.LeaderWorkerTemplate.PlacementPolicy = &v1.PlacementPolicy{Type: v1.ExclusiveTopologyPlacement, Topology: "zone"}
-				set.Spec.LeaderWorkerTemplate.SubGroupPolicy.PlacementPolicy = &v1.PlacementPolicy{Type: v1.ExclusiveTopologyPlacement, Topology: "rack"}
+			map[string]string{lwsv1.ExclusiveTopologyAnnotationKey: "zone", lwsv1.SubGroupExclusiveTopologyAnnotationKey: "rack"},
+			func(set *lwsv1.LeaderWorkerSet) {
+				set.Spec.LeaderWorkerTemplate.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.ExclusiveTopologyPlacement, Topology: "zone"}
+				set.Spec.LeaderWorkerTemplate.SubGroupPolicy.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.ExclusiveTopologyPlacement, Topology: "rack"}
 			}, true,
 		},
 		"placement unlike the annotation": {
-			map[string]string{v1.ExclusiveTopologyAnnotationKey: "zone"},
-			func(set *v1.LeaderWorkerSet) {
-				set.Spec.LeaderWorkerTemplate.PlacementPolicy = &v1.PlacementPolicy{Type: v1.ExclusiveTopologyPlacement, Topology: "rack"}
+			map[string]string{lwsv1.ExclusiveTopologyAnnotationKey: "zone"},
+			func(set *lwsv1.LeaderWorkerSet) {
+				set.Spec.LeaderWorkerTemplate.PlacementPolicy = &lwsv1.PlacementPolicy{Type: lwsv1.ExclusiveTopologyPlacement, Topology: "rack"}
 			}, false,
 		},
 	}

@@ -7,31 +7,31 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // Spec is what a revision holds, with the defaults of our own fields and without
 // live fields.
 type Spec struct {
-	LeaderWorkerTemplate v1.LeaderWorkerTemplate
-	NetworkConfig        v1.NetworkConfig
+	LeaderWorkerTemplate lwsv1.LeaderWorkerTemplate
+	NetworkConfig        lwsv1.NetworkConfig
 }
 
 // Of is what a revision of the set as it is now holds.
-func Of(set *v1.LeaderWorkerSet) *Spec {
+func Of(set *lwsv1.LeaderWorkerSet) *Spec {
 	return newSpec(set.Spec.LeaderWorkerTemplate.DeepCopy(), set.Spec.NetworkConfig)
 }
 
 // Snapshot serialises what shapes the set's pods: a strategic merge patch that
 // replaces template and network configuration. Keys are sorted, so that the same
 // spec always gives the same bytes, which are those of the earlier releases.
-func Snapshot(set *v1.LeaderWorkerSet) ([]byte, error) {
-	policy := v1.SubdomainPolicyOf(set.Spec.NetworkConfig)
+func Snapshot(set *lwsv1.LeaderWorkerSet) ([]byte, error) {
+	policy := lwsv1.SubdomainPolicyOf(set.Spec.NetworkConfig)
 	template, err := replacement(set.Spec.LeaderWorkerTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("leaderWorkerTemplate: %w", err)
 	}
-	network, err := replacement(v1.NetworkConfig{SubdomainPolicy: &policy})
+	network, err := replacement(lwsv1.NetworkConfig{SubdomainPolicy: &policy})
 	if err != nil {
 		return nil, fmt.Errorf("networkConfig: %w", err)
 	}
@@ -63,8 +63,8 @@ func replacement(value any) (map[string]any, error) {
 func Restore(revision *appsv1.ControllerRevision) (*Spec, error) {
 	var stored struct {
 		Spec *struct {
-			LeaderWorkerTemplate *v1.LeaderWorkerTemplate `json:"leaderWorkerTemplate"`
-			NetworkConfig        *v1.NetworkConfig        `json:"networkConfig"`
+			LeaderWorkerTemplate *lwsv1.LeaderWorkerTemplate `json:"leaderWorkerTemplate"`
+			NetworkConfig        *lwsv1.NetworkConfig        `json:"networkConfig"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(revision.Data.Raw, &stored); err != nil {
@@ -77,15 +77,15 @@ func Restore(revision *appsv1.ControllerRevision) (*Spec, error) {
 }
 
 // newSpec takes over the template.
-func newSpec(template *v1.LeaderWorkerTemplate, network *v1.NetworkConfig) *Spec {
+func newSpec(template *lwsv1.LeaderWorkerTemplate, network *lwsv1.NetworkConfig) *Spec {
 	template.RestartPolicy = ""
 	template.MaxGroupRestarts = nil
 	template.RestartBackoff = nil
 	template.PersistentVolumeClaimRetentionPolicy = nil
 
-	size, policy := v1.Size(template), v1.SubdomainPolicyOf(network)
+	size, policy := lwsv1.Size(template), lwsv1.SubdomainPolicyOf(network)
 	template.Size = &size
-	if subGroupSize, kind, ok := v1.SubGroups(template); ok {
+	if subGroupSize, kind, ok := lwsv1.SubGroups(template); ok {
 		template.SubGroupPolicy.SubGroupSize = &subGroupSize
 		template.SubGroupPolicy.Type = &kind
 	} else {
@@ -93,6 +93,6 @@ func newSpec(template *v1.LeaderWorkerTemplate, network *v1.NetworkConfig) *Spec
 	}
 	return &Spec{
 		LeaderWorkerTemplate: *template,
-		NetworkConfig:        v1.NetworkConfig{SubdomainPolicy: &policy},
+		NetworkConfig:        lwsv1.NetworkConfig{SubdomainPolicy: &policy},
 	}
 }
