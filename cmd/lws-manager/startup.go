@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
+)
+
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
+
+// How long after a look at the definition the next one follows.
+const (
+	firstLook = time.Second
+	lastLook  = 10 * time.Second
+)
+
+// startup brings the manager up step by step: the webhooks once there is a
+// certificate, the controllers once the API server has the right schema. Until
+// then the process lives, and its readiness says what is missing.
+type startup struct {
+	mgr           ctrl.Manager
+	configuration *configv1.Configuration
+	definitions   rest.Interface
+	certificate   *gate
+	schema        *gate
+	caches        *gate
+}
+
+func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate) *startup {
+	return &startup{
+		mgr:           mgr,
+		configuration: c,
+		certificate:   certificate,
+		schema:        newGate("CustomResourceDefinition " + definitionName + " was not looked at yet"),
+		caches:        newGate("the caches are not filled yet"),
+	}
+}
+
+// setup adds the steps and the readiness checks to the manager.
+func (s *startup) setup() error {
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client of definitions: %w", err)
+	}
+	s.definitions = client.RESTClient()
+	for _, step := range []func(context.Context) error{s.startControllers, s.startWebhooks} {
+		if err := s.mgr.Add(everyReplica{step}); err != nil {
+			return err
+		}
+	}
+	for name, check := range map[string]healthz.Checker{
+		"schema":      s.schema.check,
+		"caches":      s.caches.check,
+		"certificate": s.certificate.check,
+		"webhooks":    webhookServed(s.configuration),
+	} {
+		if err := s.mgr.AddReadyzCheck(name, check); err != nil {
+			return fmt.Errorf("readiness check %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// startControllers waits for the schema, adds the controllers, and waits for what
+// they read.
+func (s *startup) startControllers(ctx context.Context) error {
+	if err := s.awaitSchema(ctx); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	if err := setupControllers(ctx, s.mgr, s.configuration); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	if s.mgr.GetCache().WaitForCacheSync(ctx) {
+		s.caches.open()
+	}
+	return nil
+}
+
+// startWebhooks waits for a certificate and serves the webhooks with it.
+func (s *startup) startWebhooks(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.certificate.opened:
+	}
+	return setupWebhooks(s.mgr, s.configuration)
+}
+
+// awaitSchema looks at the CustomResourceDefinition until it is what the manager
+// was built for. What is wrong with it is logged when it changes.
+func (s *startup) awaitSchema(ctx context.Context) error {
+	backoff := wait.Backoff{Duration: firstLook, Factor: 2, Steps: 10, Cap: lastLook}
+	return backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		err := s.checkSchema(ctx)
+		if err == nil {
+			s.schema.open()
+			return true, nil
+		}
+		if s.schema.close("%v", err) && ctx.Err() == nil {
+			log.FromContext(ctx).Info("waiting for the schema", "reason", err.Error())
+		}
+		return false, nil
+	})
+}
+
+func (s *startup) checkSchema(ctx context.Context) error {
+	data, err := s.definitions.Get().
+		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + definitionName).
+		Do(ctx).Raw()
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("CustomResourceDefinition %s does not exist: apply the CustomResourceDefinitions of release %s",
+			definitionName, buildVersion())
+	case err != nil:
+		return fmt.Errorf("get CustomResourceDefinition %s: %w", definitionName, err)
+	}
+	return checkDefinition(data)
+}
+
+// ignoreEnd turns an error into none when the manager is being stopped.
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
