@@ -1,0 +1,100 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
+)
+
+// podAdmission makes the pods of sets members of their groups.
+type podAdmission struct {
+	decoder admission.Decoder
+	reader  reader
+}
+
+// Handle changes a pod of a set and lets every other pass as it is.
+func (p *podAdmission) Handle(ctx context.Context, request admission.Request) admission.Response {
+	if request.Operation != admissionv1.Create || request.SubResource != "" {
+		return admission.Allowed("")
+	}
+	pod := &corev1.Pod{}
+	if err := p.decoder.Decode(request, pod); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
+	}
+	if pod.Namespace == "" {
+		pod.Namespace = request.Namespace
+	}
+	before := pod.DeepCopy()
+	found, err := p.find(ctx, pod)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	if found == nil {
+		return admission.Allowed("")
+	}
+	if err := admit(pod, found); err != nil {
+		return admission.Denied(err.Error())
+	}
+	return patched(before, pod)
+}
+
+// membership is what has to be read about a pod of a set.
+type membership struct {
+	// policy is used for leaders only.
+	policy lwsv1.PodTerminationPolicyType
+}
+
+// find is nil for a pod that belongs to no set.
+func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, error) {
+	key, ok := identity.SetOf(pod)
+	if !ok {
+		return nil, nil
+	}
+	ours, err := p.reader.belongs(ctx, pod, key.Name)
+	if err != nil || !ours {
+		return nil, err
+	}
+	if !identity.IsLeader(pod) {
+		return &membership{}, nil
+	}
+	// A set that is gone has the default.
+	set := &lwsv1.LeaderWorkerSet{}
+	if _, err := p.reader.get(ctx, key, set); err != nil {
+		return nil, fmt.Errorf("set %s: %w", key, err)
+	}
+	return &membership{policy: lwsv1.PodTerminationPolicy(set)}, nil
+}
+
+func admit(pod *corev1.Pod, found *membership) error {
+	if !identity.IsLeader(pod) {
+		return podspec.AdmitWorker(pod)
+	}
+	leader, err := podspec.OrdinalLeader(pod)
+	if err != nil {
+		return err
+	}
+	return podspec.AdmitLeader(pod, leader, found.policy)
+}
+
+// patched is the difference between two states of a pod, not between the pod and
+// what was sent: fields that are newer than our libraries are in neither and stay.
+func patched(before, after *corev1.Pod) admission.Response {
+	original, err := json.Marshal(before)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	current, err := json.Marshal(after)
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	return admission.PatchResponseFromRaw(original, current)
+}
