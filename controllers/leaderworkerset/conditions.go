@@ -122,7 +122,7 @@ func allReadyMessage(t tally) string {
 	if t.Desired == 0 {
 		return "No groups are wanted"
 	}
-	return fmt.Sprintf("All %s ready", groupsAre(t.Desired))
+	return "All groups are ready"
 }
 
 func settledMessage(t tally) string {

@@ -46,13 +46,10 @@ func nameConflict(text string) notice {
 	return notice{corev1.EventTypeWarning, lwsv1.ReasonNameConflict, actionCreate, text}
 }
 
-// transitionEvents tells what changed between two stored sets of conditions. The
-// order of the four types is that in which a user would tell it.
+// transitionEvents tells what changed between two stored sets of conditions. That
+// a group is stopped with its budget spent, the group tells itself.
 func transitionEvents(stored, current []metav1.Condition) []notice {
 	var told []notice
-	if c := changed(stored, current, lwsv1.ConditionDegraded); c != nil && c.Status == metav1.ConditionTrue {
-		told = append(told, notice{corev1.EventTypeWarning, c.Reason, actionReconcile, c.Message})
-	}
 	if c := changed(stored, current, lwsv1.ConditionProgressing); c != nil && c.Status == metav1.ConditionTrue {
 		if e, ok := progressEvent(c); ok {
 			told = append(told, e)

@@ -116,6 +116,12 @@ func planStatefulSet(seen *observation, key string, spec rollout.Spec) (stateful
 		return p, nil
 	}
 	p.Desired.WithUID(leaders.UID)
+	if p.Claim == claimOurs {
+		// Claim templates never change. An earlier release may have stored less of them.
+		if p.Desired.Spec.VolumeClaimTemplates, err = claimTemplates(leaders.Spec.VolumeClaimTemplates); err != nil {
+			return statefulSetPlan{}, err
+		}
+	}
 	p.Differs, err = statefulSetDiffers(p.Desired, leaders)
 	return p, err
 }

@@ -6,6 +6,7 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/revision"
 )
@@ -15,9 +16,9 @@ import (
 // addresses are published.
 func desiredService(set *lwsv1.LeaderWorkerSet) *coreapply.ServiceApplyConfiguration {
 	return coreapply.Service(identity.SharedServiceName(set.Name), set.Namespace).
-		WithLabels(copiedLabels(set)).
+		WithLabels(group.CopiedLabels(set)).
 		WithLabels(identity.SetLabels(set.Name)).
-		WithAnnotations(copiedAnnotations(set)).
+		WithAnnotations(group.CopiedAnnotations(set)).
 		WithOwnerReferences(ownerReference(set)).
 		WithSpec(coreapply.ServiceSpec().
 			WithClusterIP(corev1.ClusterIPNone).

@@ -12,6 +12,7 @@ import (
 	metaapply "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/rollout"
@@ -30,11 +31,10 @@ func desiredStatefulSet(
 	if err != nil {
 		return nil, err
 	}
-	name := identity.LeaderStatefulSetName(set.Name)
-	return appsapply.StatefulSet(name, set.Namespace).
-		WithLabels(copiedLabels(set)).
+	desired := appsapply.StatefulSet(identity.LeaderStatefulSetName(set.Name), set.Namespace).
+		WithLabels(group.CopiedLabels(set)).
 		WithLabels(identity.LeaderStatefulSetLabels(set.Name, key)).
-		WithAnnotations(copiedAnnotations(set)).
+		WithAnnotations(group.CopiedAnnotations(set)).
 		WithAnnotations(rolloutAnnotations(set, spec)).
 		WithOwnerReferences(ownerReference(set)).
 		WithSpec(appsapply.StatefulSetSpec().
@@ -44,8 +44,9 @@ func desiredStatefulSet(
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(identity.LeaderSelector(set.Name))).
 			WithUpdateStrategy(updateStrategy(spec)).
 			WithTemplate(template).
-			WithVolumeClaimTemplates(claims...).
-			WithPersistentVolumeClaimRetentionPolicy(retentionPolicy(set))), nil
+			WithPersistentVolumeClaimRetentionPolicy(retentionPolicy(set)))
+	desired.Spec.VolumeClaimTemplates = claims
+	return desired, nil
 }
 
 // leaderTemplate is the pod template of the set's leaders as the spec has it now.
@@ -88,15 +89,15 @@ func retentionPolicy(set *lwsv1.LeaderWorkerSet) *appsapply.StatefulSetPersisten
 
 // claimTemplates keeps every field of the claims but their status, which a
 // StatefulSet fills in itself.
-func claimTemplates(claims []corev1.PersistentVolumeClaim) ([]*coreapply.PersistentVolumeClaimApplyConfiguration, error) {
-	templates := make([]*coreapply.PersistentVolumeClaimApplyConfiguration, 0, len(claims))
+func claimTemplates(claims []corev1.PersistentVolumeClaim) ([]coreapply.PersistentVolumeClaimApplyConfiguration, error) {
+	var templates []coreapply.PersistentVolumeClaimApplyConfiguration
 	for i := range claims {
 		encoded, err := json.Marshal(&claims[i])
 		if err != nil {
 			return nil, fmt.Errorf("volumeClaimTemplates[%d]: %w", i, err)
 		}
-		template := &coreapply.PersistentVolumeClaimApplyConfiguration{}
-		if err := json.Unmarshal(encoded, template); err != nil {
+		template := coreapply.PersistentVolumeClaimApplyConfiguration{}
+		if err := json.Unmarshal(encoded, &template); err != nil {
 			return nil, fmt.Errorf("volumeClaimTemplates[%d]: %w", i, err)
 		}
 		template.Status = nil
