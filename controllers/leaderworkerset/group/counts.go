@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // Entry is what recreations are counted by: one group of one revision.
@@ -49,15 +49,15 @@ type Counts struct {
 // counts as never recreated and is named in the errors.
 func ReadCounts(set metav1.Object) (Counts, []error) {
 	annotations := set.GetAnnotations()
-	restarts, errs := readEntries[int32](annotations, v1.GroupRestartCountsAnnotationKey)
-	leaders, more := readEntries[types.UID](annotations, v1.GroupRestartLeadersAnnotationKey)
+	restarts, errs := readEntries[int32](annotations, lwsv1.GroupRestartCountsAnnotationKey)
+	leaders, more := readEntries[types.UID](annotations, lwsv1.GroupRestartLeadersAnnotationKey)
 	errs = append(errs, more...)
 
 	c := Counts{counts: make(map[Entry]Count, len(restarts))}
 	for entry, n := range restarts {
 		if n < 0 {
 			errs = append(errs, fmt.Errorf("annotation %s: %q: %d is negative",
-				v1.GroupRestartCountsAnnotationKey, entry, n))
+				lwsv1.GroupRestartCountsAnnotationKey, entry, n))
 			continue
 		}
 		c.counts[entry] = Count{Restarts: n, Leader: leaders[entry]}

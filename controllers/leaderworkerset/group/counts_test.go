@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 func annotated(counts, leaders string) metav1.Object {
-	set := &v1.LeaderWorkerSet{}
+	set := &lwsv1.LeaderWorkerSet{}
 	set.Annotations = map[string]string{}
 	if counts != "" {
-		set.Annotations[v1.GroupRestartCountsAnnotationKey] = counts
+		set.Annotations[lwsv1.GroupRestartCountsAnnotationKey] = counts
 	}
 	if leaders != "" {
-		set.Annotations[v1.GroupRestartLeadersAnnotationKey] = leaders
+		set.Annotations[lwsv1.GroupRestartLeadersAnnotationKey] = leaders
 	}
 	return set
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -34,7 +34,7 @@ func drain(queue setQueue) []string {
 func TestReportsWakeTheSet(t *testing.T) {
 	reports, queue := NewReports(), newSetQueue(t)
 	a := identity.Group{Namespace: "ns", Set: "a", Index: "0"}
-	problem := Report{Problem: &Problem{Reason: v1.ReasonNameConflict, Message: "taken"}}
+	problem := Report{Problem: &Problem{Reason: lwsv1.ReasonNameConflict, Message: "taken"}}
 
 	reports.Put(a, problem)
 	if err := reports.Source().Start(t.Context(), queue); err != nil {
@@ -44,7 +44,7 @@ func TestReportsWakeTheSet(t *testing.T) {
 		t.Errorf("woken by what was put before the start (-want +got):\n%s", diff)
 	}
 
-	reports.Put(a, Report{Problem: &Problem{Reason: v1.ReasonNameConflict, Message: "taken"}})
+	reports.Put(a, Report{Problem: &Problem{Reason: lwsv1.ReasonNameConflict, Message: "taken"}})
 	if got := drain(queue); got != nil {
 		t.Errorf("an equal report woke %v", got)
 	}

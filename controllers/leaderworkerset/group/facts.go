@@ -1,0 +1,95 @@
+package group
+
+import (
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+)
+
+// The questions of this file are answered from an observation alone.
+
+// isSetGone: there is no set, or it is being deleted. Nothing is made for it.
+func (o *observation) isSetGone() bool {
+	return o.Set == nil || o.Set.Deleting
+}
+
+// entry is what recreations of the leader's group are counted by.
+func (o *observation) entry() Entry {
+	return Entry{Revision: o.Leader.Revision, Index: o.Group.Index}
+}
+
+// stays: workers outlive their leader and belong to the set.
+func (o *observation) stays() bool {
+	return o.Set != nil && o.Set.Policy == lwsv1.NoneRestartPolicy
+}
+
+// isControlled: the leader's controller is the leader StatefulSet, and that one's is
+// the set.
+func (o *observation) isControlled() bool {
+	return o.Leaders != nil && o.Set != nil &&
+		o.Leader.Controller.UID == o.Leaders.UID && o.Leaders.Owner.UID == o.Set.UID
+}
+
+// isDesired: the set wants a group of this index, surge included. While its leader
+// StatefulSet is missing nobody can say that it does not.
+func (o *observation) isDesired() bool {
+	ordinal, ok := o.Group.Ordinal()
+	return o.Leaders == nil || ok && ordinal < o.Leaders.Replicas
+}
+
+// isRevisionWanted: at or above the set's partition a leader has to be of the update
+// revision, below it of what the StatefulSet controller calls current: no plan is
+// needed to know. A gated leader of any other revision will be replaced.
+func (o *observation) isRevisionWanted() bool {
+	ordinal, ok := o.Group.Ordinal()
+	if ok && o.Leaders != nil && ordinal < o.Set.Partition {
+		return o.Leader.PodRevision == o.Leaders.CurrentRevision
+	}
+	return !o.isOutdated()
+}
+
+// isOutdated: a rollout replaces the group.
+func (o *observation) isOutdated() bool {
+	ordinal, ok := o.Group.Ordinal()
+	return ok && o.Leaders != nil && o.Leaders.UpdateRevision != "" &&
+		ordinal >= o.Set.Partition && o.Leader.Revision != o.Leaders.UpdateRevision
+}
+
+// workersInput is what decisions about the worker StatefulSet are made from.
+func (o *observation) workersInput() workersInput {
+	in := workersInput{
+		Leader:      o.Leader,
+		Workers:     o.Workers,
+		Desired:     o.isDesired(),
+		Stay:        o.stays(),
+		NeedsDomain: o.Topology != "",
+		Parallel:    o.Leader != nil && o.Leader.Parallel,
+	}
+	if o.Set == nil {
+		return in
+	}
+	in.Set = o.Set.UID
+	in.OnReady = o.Set.OnReady
+	in.Parallel = o.Set.Parallel
+	in.Outdated = o.Leader != nil && o.isOutdated()
+	in.Desired = in.Desired && !o.Set.Deleting
+	return in
+}
+
+// memoryNow is the memory that failures are judged by. With RecreateGroupAfterStart a
+// group that is whole for the first time starts from what it is now.
+func (o *observation) memoryNow() *memory {
+	if o.Leader.Memory.wasWhole() || o.Set.Policy != lwsv1.RecreateGroupAfterStart || !o.Living.isWhole() {
+		return o.Leader.Memory
+	}
+	return remember(&o.Living)
+}
+
+// isTakenOver: the policy was None until now. What exists is the baseline: nothing
+// that happened before is a failure. The StatefulSet of the workers still belongs to
+// the set, or the last reconcile saw the policy.
+func (o *observation) isTakenOver() bool {
+	if o.stays() {
+		return false
+	}
+	in := o.workersInput()
+	return o.Noted.policy == lwsv1.NoneRestartPolicy || in.Workers != nil && in.belonging() == ofSet
+}
