@@ -15,10 +15,10 @@ import (
 // Keys of the Secret. trustKey holds every authority that may still have signed a
 // certificate in use, the newest, which authorityKey belongs to, first.
 const (
-	trustKey        = "ca.crt"
-	authorityKey    = "ca.key"
-	certificateKey  = "tls.crt"
-	privateKey      = "tls.key"
+	trustKey       = "ca.crt"
+	authorityKey   = "ca.key"
+	certificateKey = "tls.crt"
+	privateKey     = "tls.key"
 )
 
 const (

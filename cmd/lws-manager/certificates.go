@@ -21,6 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
+// +kubebuilder:webhookconfiguration:mutating=true,name=lws-mutating-webhook-configuration
+// +kubebuilder:webhookconfiguration:mutating=false,name=lws-validating-webhook-configuration
+
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=lws-mutating-webhook-configuration,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=lws-validating-webhook-configuration,verbs=list;watch;patch
+// +kubebuilder:rbac:groups="",namespace=lws-system,resources=secrets,resourceNames=lws-webhook-server-cert,verbs=list;watch;update
+
 // Names of the webhook configurations that we ship.
 const (
 	mutatingConfiguration   = "lws-mutating-webhook-configuration"

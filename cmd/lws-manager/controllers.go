@@ -3,17 +3,49 @@ package main
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
+)
+
+// How many sets and groups are worked on at the same time, unless configured.
+const (
+	setConcurrency   = 4
+	groupConcurrency = 16
 )
 
 // setupControllers adds the controllers to the manager.
 func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration) error {
-	return nil
+	if err := leaderworkerset.RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	reports := group.NewReports()
+	if err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
+		Reports:     reports,
+		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
+	}); err != nil {
+		return err
+	}
+	return group.Setup(mgr, group.Options{
+		Reports:     reports,
+		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
+	})
 }
 
 // setupWebhooks adds the webhooks to the manager.
-func setupWebhooks(mgr ctrl.Manager, c *configv1.Configuration) error {
-	return nil
+func setupWebhooks(mgr ctrl.Manager) error {
+	return webhook.Setup(mgr)
+}
+
+// concurrency is what the configuration says of a kind, or the default.
+func concurrency(c *configv1.Configuration, kind string, otherwise int) int {
+	if c.Controller != nil && c.Controller.GroupKindConcurrency[kind] > 0 {
+		return c.Controller.GroupKindConcurrency[kind]
+	}
+	return otherwise
 }

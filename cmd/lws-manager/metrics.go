@@ -12,6 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
 // Requests for metrics cost two reviews each. They have a budget of their own, so
 // that nobody who asks for metrics slows the controllers down.
 const (

@@ -88,4 +88,3 @@ func (r everyReplica) Start(ctx context.Context) error {
 func (everyReplica) NeedLeaderElection() bool {
 	return false
 }
-

@@ -34,15 +34,17 @@ type startup struct {
 	certificate   *gate
 	schema        *gate
 	caches        *gate
+	webhooks      healthz.Checker
 }
 
-func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate) *startup {
+func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
 	return &startup{
 		mgr:           mgr,
 		configuration: c,
 		certificate:   certificate,
 		schema:        newGate("CustomResourceDefinition " + definitionName + " was not looked at yet"),
 		caches:        newGate("the caches are not filled yet"),
+		webhooks:      webhooks,
 	}
 }
 
@@ -58,27 +60,22 @@ func (s *startup) setup() error {
 			return err
 		}
 	}
-	for name, check := range map[string]healthz.Checker{
-		"schema":      s.schema.check,
-		"caches":      s.caches.check,
-		"certificate": s.certificate.check,
-		"webhooks":    webhookServed(s.configuration),
-	} {
-		if err := s.mgr.AddReadyzCheck(name, check); err != nil {
-			return fmt.Errorf("readiness check %s: %w", name, err)
-		}
-	}
-	return nil
+	return setupHealth(s.mgr, s.configuration.Health, readiness{
+		{"schema", s.schema.check},
+		{"caches", s.caches.check},
+		{"certificate", s.certificate.check},
+		{"webhooks", s.webhooks},
+	})
 }
 
 // startControllers waits for the schema, adds the controllers, and waits for what
 // they read.
 func (s *startup) startControllers(ctx context.Context) error {
-	if err := s.awaitSchema(ctx); err != nil {
-		return ignoreEnd(ctx, err)
+	if !s.awaitSchema(ctx) {
+		return nil
 	}
 	if err := setupControllers(ctx, s.mgr, s.configuration); err != nil {
-		return ignoreEnd(ctx, err)
+		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {
 		s.caches.open()
@@ -93,14 +90,15 @@ func (s *startup) startWebhooks(ctx context.Context) error {
 		return nil
 	case <-s.certificate.opened:
 	}
-	return setupWebhooks(s.mgr, s.configuration)
+	return setupWebhooks(s.mgr)
 }
 
 // awaitSchema looks at the CustomResourceDefinition until it is what the manager
-// was built for. What is wrong with it is logged when it changes.
-func (s *startup) awaitSchema(ctx context.Context) error {
+// was built for, or the context ends. What is wrong with it is logged when it
+// changes.
+func (s *startup) awaitSchema(ctx context.Context) bool {
 	backoff := wait.Backoff{Duration: firstLook, Factor: 2, Steps: 10, Cap: lastLook}
-	return backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := s.checkSchema(ctx)
 		if err == nil {
 			s.schema.open()
@@ -111,6 +109,7 @@ func (s *startup) awaitSchema(ctx context.Context) error {
 		}
 		return false, nil
 	})
+	return err == nil
 }
 
 func (s *startup) checkSchema(ctx context.Context) error {
@@ -125,12 +124,4 @@ func (s *startup) checkSchema(ctx context.Context) error {
 		return fmt.Errorf("get CustomResourceDefinition %s: %w", definitionName, err)
 	}
 	return checkDefinition(data)
-}
-
-// ignoreEnd turns an error into none when the manager is being stopped.
-func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

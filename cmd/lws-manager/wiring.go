@@ -3,9 +3,6 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
-	"net"
-	"net/http"
-	"strconv"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -14,14 +11,17 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/lws/controllers/leaderworkerset"
 )
+
+// The Lease of leader election. The permission to create cannot be limited to a name.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=lws-system,resources=leases,verbs=create
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=lws-system,resources=leases,resourceNames=b8b2488c.x-k8s.io,verbs=get;update
 
 // stopTimeout is how long what runs may take to end.
 const stopTimeout = 30 * time.Second
@@ -43,11 +43,11 @@ func newManager(configuration *configv1.Configuration, connection *connection) (
 	if err := source.setup(mgr); err != nil {
 		return nil, fmt.Errorf("set up certificates: %w", err)
 	}
-	start := newStartup(mgr, configuration, source.ready)
+	start := newStartup(mgr, configuration, source.ready, options.WebhookServer.StartedChecker())
 	if err := start.setup(); err != nil {
 		return nil, err
 	}
-	return mgr, mgr.AddHealthzCheck("ping", healthz.Ping)
+	return mgr, nil
 }
 
 // managerOptions is the configuration in terms of controller-runtime.
@@ -70,18 +70,12 @@ func managerOptions(c *configv1.Configuration, namespace string, certificate get
 			SecureServing: *c.Metrics.Secure,
 			TLSOpts:       []func(*tls.Config){tlsOption},
 		},
-		HealthProbeBindAddress:  c.Health.HealthProbeBindAddress,
-		ReadinessEndpointName:   c.Health.ReadinessEndpointName,
-		LivenessEndpointName:    c.Health.LivenessEndpointName,
+		HealthProbeBindAddress:  "0", // setupHealth serves the probes
 		PprofBindAddress:        c.PprofBindAddress,
-		Controller:              config.Controller{},
 		GracefulShutdownTimeout: &timeout,
 	}
 	if *c.Metrics.Secure {
 		options.Metrics.FilterProvider = newMetricsFilter
-	}
-	if c.Controller != nil {
-		options.Controller.GroupKindConcurrency = c.Controller.GroupKindConcurrency
 	}
 	setLeaderElection(&options, c, namespace)
 	return options, nil
@@ -103,7 +97,7 @@ func setLeaderElection(options *ctrl.Options, c *configv1.Configuration, namespa
 // cacheOptions are those of the controllers, and of the certificates when the
 // manager makes them: exactly the named objects.
 func cacheOptions(c *configv1.Configuration, namespace string) cache.Options {
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{}}
+	options := leaderworkerset.CacheOptions()
 	if !*c.InternalCertManagement.Enable {
 		return options
 	}
@@ -136,22 +130,4 @@ func tlsOptions(c *configv1.TLS, certificate getCertificate) (func(*tls.Config),
 		config.NextProtos = []string{"http/1.1"}
 		config.GetCertificate = certificate
 	}, nil
-}
-
-// webhookServed checks that the webhook server answers with a certificate.
-func webhookServed(c *configv1.Configuration) healthz.Checker {
-	host := c.Webhook.Host
-	if host == "" {
-		host = "localhost"
-	}
-	address := net.JoinHostPort(host, strconv.Itoa(int(*c.Webhook.Port)))
-	return func(r *http.Request) error {
-		// Whether the certificate is the right one is the certificate's own check.
-		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}
-		conn, err := dialer.DialContext(r.Context(), "tcp", address)
-		if err != nil {
-			return fmt.Errorf("the webhooks are not served: %w", err)
-		}
-		return conn.Close()
-	}
 }
