@@ -45,7 +45,7 @@ type RollingUpdateConfiguration struct {
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="type(self) != int || self >= 0",message="must not be negative"
 	// +kubebuilder:validation:MaxLength=4
 	// +kubebuilder:validation:Pattern=`^(100|[1-9]?[0-9])%$`
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
@@ -56,7 +56,7 @@ type RollingUpdateConfiguration struct {
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="type(self) != int || self >= 0",message="must not be negative"
 	// +kubebuilder:validation:MaxLength=4
 	// +kubebuilder:validation:Pattern=`^(100|[1-9]?[0-9])%$`
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`

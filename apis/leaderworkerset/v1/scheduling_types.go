@@ -9,11 +9,14 @@ import (
 // (leader and worker of replica); the set and replica levels together with
 // others need the feature gate CompositePodGroup. Without any, it is the replica
 // level with a gang.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.schedulingPolicy) || !has(self.schedulingPolicy.gang) || !has(self.schedulingPolicy.gang.minGroupCount) || (has(self.replica) && (has(self.replica.schedulingPolicy) || (has(self.replica.schedulingConstraints) || has(self.replica.disruptionMode)) || has(self.replica.leader) || has(self.replica.worker)))",message="cannot be set unless replica, leader or worker have scheduling of their own",fieldPath=".schedulingPolicy.gang.minGroupCount",reason=FieldValueForbidden
 type LeaderWorkerSetScheduling struct {
 	// schedulingPolicy makes all pods of the set a gang (gang) or not (basic).
 	// Omitted while another field of this level is set, it is basic. Immutable on a
 	// LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"
 	SchedulingPolicy *schedulingv1alpha3.WorkloadCompositePodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`
 
 	// schedulingConstraints places all pods of the set into one domain of a
@@ -24,6 +27,7 @@ type LeaderWorkerSetScheduling struct {
 	// disruptionMode is whether preemption takes pods of the set one by one
 	// (single) or together (all). Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.single) != has(self.all)",message="exactly one of single and all must be set"
 	DisruptionMode *schedulingv1alpha3.WorkloadCompositePodGroupDisruptionMode `json:"disruptionMode,omitempty"`
 
 	// replica is how the pods of one group are scheduled together.
@@ -33,10 +37,13 @@ type LeaderWorkerSetScheduling struct {
 
 // LeaderWorkerSetReplicaScheduling is how the pods of one group are scheduled
 // together.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.schedulingPolicy) || !has(self.schedulingPolicy.gang) || !has(self.schedulingPolicy.gang.minGroupCount) || has(self.leader) || has(self.worker)",message="cannot be set unless leader or worker have scheduling of their own",fieldPath=".schedulingPolicy.gang.minGroupCount",reason=FieldValueForbidden
 type LeaderWorkerSetReplicaScheduling struct {
 	// schedulingPolicy makes the pods of a group a gang (gang) or not (basic).
 	// Omitted, it is gang. Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"
 	SchedulingPolicy *schedulingv1alpha3.WorkloadCompositePodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`
 
 	// schedulingConstraints places the pods of a group into one domain of a
@@ -47,6 +54,7 @@ type LeaderWorkerSetReplicaScheduling struct {
 	// disruptionMode is whether preemption takes pods of a group one by one
 	// (single) or together (all). Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.single) != has(self.all)",message="exactly one of single and all must be set"
 	DisruptionMode *schedulingv1alpha3.WorkloadCompositePodGroupDisruptionMode `json:"disruptionMode,omitempty"`
 
 	// leader is how the leader of a group is scheduled. It needs a size of at
@@ -63,10 +71,13 @@ type LeaderWorkerSetReplicaScheduling struct {
 }
 
 // LeaderWorkerSetLeaderScheduling is how the leader of a group is scheduled.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.schedulingPolicy) || !has(self.schedulingPolicy.gang) || !has(self.schedulingPolicy.gang.minCount) || self.schedulingPolicy.gang.minCount == 1",message="must be 1 or absent: a group has one leader",fieldPath=".schedulingPolicy.gang.minCount"
 type LeaderWorkerSetLeaderScheduling struct {
 	// schedulingPolicy is gang or basic. A minCount of gang is 1. Omitted, it is
 	// basic. Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"
 	SchedulingPolicy *schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`
 
 	// schedulingConstraints places the leader into a domain of a topology.
@@ -76,6 +87,7 @@ type LeaderWorkerSetLeaderScheduling struct {
 
 	// disruptionMode is single or all. Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.single) != has(self.all)",message="exactly one of single and all must be set"
 	DisruptionMode *schedulingv1alpha3.WorkloadPodGroupDisruptionMode `json:"disruptionMode,omitempty"`
 
 	// resourceClaims are the claims that belong to the leader's PodGroup; each is
@@ -85,6 +97,7 @@ type LeaderWorkerSetLeaderScheduling struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.resourceClaimName) != has(c.resourceClaimTemplateName))",message="exactly one of resourceClaimName and resourceClaimTemplateName must be set"
 	ResourceClaims []schedulingv1alpha3.WorkloadPodGroupResourceClaim `json:"resourceClaims,omitempty"`
 }
 
@@ -95,6 +108,7 @@ type LeaderWorkerSetWorkerScheduling struct {
 	// minCount of gang is size-1. Omitted, it is basic. Immutable on a
 	// LeaderWorkerSet, but for minCount.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"
 	SchedulingPolicy *schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`
 
 	// schedulingConstraints places the workers of a group into one domain of a
@@ -105,6 +119,7 @@ type LeaderWorkerSetWorkerScheduling struct {
 	// disruptionMode is whether preemption takes workers of a group one by one
 	// (single) or together (all). Immutable on a LeaderWorkerSet.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.single) != has(self.all)",message="exactly one of single and all must be set"
 	DisruptionMode *schedulingv1alpha3.WorkloadPodGroupDisruptionMode `json:"disruptionMode,omitempty"`
 
 	// resourceClaims are the claims that the workers of a group share; each is also
@@ -114,5 +129,6 @@ type LeaderWorkerSetWorkerScheduling struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(c, has(c.resourceClaimName) != has(c.resourceClaimTemplateName))",message="exactly one of resourceClaimName and resourceClaimTemplateName must be set"
 	ResourceClaims []schedulingv1alpha3.WorkloadPodGroupResourceClaim `json:"resourceClaims,omitempty"`
 }

@@ -7,17 +7,30 @@ import (
 
 // LeaderWorkerTemplate describes the pods of a group and what happens when one
 // of them fails.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxGroupRestarts) || !(self.restartPolicy in ['None', 'Default'])",message="cannot be set with restartPolicy None, which never recreates a group",fieldPath=".maxGroupRestarts",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.restartBackoff) || !(self.restartPolicy in ['None', 'Default'])",message="cannot be set with restartPolicy None, which never recreates a group",fieldPath=".restartBackoff",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule="!has(self.subGroupPolicy) || !has(self.subGroupPolicy.subGroupSize) || self.subGroupPolicy.subGroupSize <= self.size",message="must not be larger than size",fieldPath=".subGroupPolicy.subGroupSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.subGroupPolicy) || !has(self.subGroupPolicy.subGroupSize) || self.subGroupPolicy.subGroupSize < 1 || self.subGroupPolicy.subGroupSize > self.size || self.subGroupPolicy.subGroupPolicyType == 'LeaderExcluded' || self.size % self.subGroupPolicy.subGroupSize == 0 || (self.size - 1) % self.subGroupPolicy.subGroupSize == 0",message="must divide size or size-1",fieldPath=".subGroupPolicy.subGroupSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.subGroupPolicy) || !has(self.subGroupPolicy.subGroupSize) || self.subGroupPolicy.subGroupSize < 1 || self.subGroupPolicy.subGroupSize > self.size || self.subGroupPolicy.subGroupPolicyType != 'LeaderExcluded' || (self.size - 1) % self.subGroupPolicy.subGroupSize == 0",message="must divide size-1 with subGroupPolicyType LeaderExcluded",fieldPath=".subGroupPolicy.subGroupSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.placementPolicy) || !has(self.subGroupPolicy) || !has(self.subGroupPolicy.placementPolicy) || self.placementPolicy.type == 'None' || self.subGroupPolicy.placementPolicy.type == 'None' || !has(self.placementPolicy.topology) || !has(self.subGroupPolicy.placementPolicy.topology) || self.placementPolicy.topology != self.subGroupPolicy.placementPolicy.topology",message="must differ from placementPolicy.topology of the group",fieldPath=".subGroupPolicy.placementPolicy.topology"
 type LeaderWorkerTemplate struct {
 	// leaderTemplate is the pod template of the leader. Absent, the leader is made
 	// from workerTemplate. The pods' restartPolicy is Always and
 	// activeDeadlineSeconds cannot be set; hostname and subdomain are overwritten.
 	// A change starts a rollout.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="needs a spec with at least one container"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="must be Always; what happens when a pod fails is leaderWorkerTemplate.restartPolicy",fieldPath=".spec.restartPolicy",reason=FieldValueForbidden
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="cannot be set: groups run until they are deleted",fieldPath=".spec.activeDeadlineSeconds",reason=FieldValueForbidden
 	LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate,omitempty"`
 
 	// workerTemplate is the pod template of the workers, with the same limits as
 	// leaderTemplate. A change starts a rollout.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="needs a spec with at least one container"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="must be Always; what happens when a pod fails is leaderWorkerTemplate.restartPolicy",fieldPath=".spec.restartPolicy",reason=FieldValueForbidden
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="cannot be set: groups run until they are deleted",fieldPath=".spec.activeDeadlineSeconds",reason=FieldValueForbidden
 	WorkerTemplate corev1.PodTemplateSpec `json:"workerTemplate"`
 
 	// size is the number of pods of a group, the leader included; 1 is a leader
@@ -67,6 +80,7 @@ type LeaderWorkerTemplate struct {
 	// Ordinal. Immutable on a LeaderWorkerSet.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
 	VolumeClaimTemplates []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates,omitempty"`
 
 	// persistentVolumeClaimRetentionPolicy is what becomes of the claims when the
@@ -74,6 +88,8 @@ type LeaderWorkerTemplate struct {
 	// or Delete. Absent, they are retained. Can change at any time, without a
 	// rollout.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.whenDeleted) || self.whenDeleted in ['Retain', 'Delete']",message="must be Retain or Delete",fieldPath=".whenDeleted"
+	// +kubebuilder:validation:XValidation:rule="!has(self.whenScaled) || self.whenScaled in ['Retain', 'Delete']",message="must be Retain or Delete",fieldPath=".whenScaled"
 	PersistentVolumeClaimRetentionPolicy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
 
 	// placementPolicy keeps other groups away from where a group runs. Absent, the
@@ -104,6 +120,8 @@ const (
 // RestartBackoff spaces the recreations of a group: the group must have existed
 // for min(baseSeconds x 2^count, capSeconds) since its leader was created, count
 // being how often it was recreated before.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.capSeconds) || self.capSeconds >= (has(self.baseSeconds) ? self.baseSeconds : 10)",message="must not be less than baseSeconds, which is 10 when absent",fieldPath=".capSeconds"
 type RestartBackoff struct {
 	// baseSeconds is the delay of the first recreation, in seconds. Absent, it is
 	// 10.
@@ -157,6 +175,8 @@ const (
 
 // PlacementPolicy keeps other groups, or other subgroups, away from where one
 // runs.
+//
+// +kubebuilder:validation:XValidation:rule="self.type == 'None' || has(self.topology)",message="required unless type is None",fieldPath=".topology",reason=FieldValueRequired
 type PlacementPolicy struct {
 	// type is None, no such rule, or ExclusiveTopology, all pods in one domain of
 	// the node label topology, and nobody else's there.
@@ -167,7 +187,9 @@ type PlacementPolicy struct {
 	// cloud.google.com/gke-nodepool. Required unless type is None. The policy of
 	// the group and that of its subgroups use different labels.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253",message="must be a valid label key: the part before / has at most 253 characters"
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
 	Topology string `json:"topology,omitempty"`
 }

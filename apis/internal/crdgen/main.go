@@ -1,0 +1,146 @@
+// Command crdgen makes the generated CustomResourceDefinitions small enough to
+// be applied, stored and shipped: it drops the descriptions below fields whose
+// types are not ours (pod templates and claims), which are nine tenths of the
+// bytes and documented by Kubernetes. It rewrites the files in place; a second
+// run changes nothing.
+//
+//	crdgen DIRECTORY
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// foreignFields are the fields below which descriptions are dropped.
+var foreignFields = []string{"leaderTemplate", "workerTemplate", "volumeClaimTemplates"}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: crdgen DIRECTORY")
+		os.Exit(2)
+	}
+	if err := rewriteAll(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "crdgen:", err)
+		os.Exit(1)
+	}
+}
+
+func rewriteAll(directory string) error {
+	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := rewrite(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rewrite(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	slim, err := slimCRD(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, slim, 0o644)
+}
+
+// slimCRD drops descriptions from the schemas of a CustomResourceDefinition.
+func slimCRD(data []byte) ([]byte, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, err
+	}
+	if document.Kind != yaml.DocumentNode {
+		return nil, fmt.Errorf("no document")
+	}
+	versions := child(child(document.Content[0], "spec"), "versions")
+	if versions == nil {
+		return nil, fmt.Errorf("no spec.versions")
+	}
+	for _, version := range versions.Content {
+		slimSchema(child(child(version, "schema"), "openAPIV3Schema"), true)
+	}
+	var out bytes.Buffer
+	out.WriteString("---\n")
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(&document); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// slimSchema walks a schema. Descriptions stay as long as keep holds, which ends
+// below a foreign field.
+func slimSchema(schema *yaml.Node, keep bool) {
+	if schema == nil || schema.Kind != yaml.MappingNode {
+		return
+	}
+	if !keep {
+		removeDescription(schema)
+	}
+	for i := 0; i < len(schema.Content); i += 2 {
+		value := schema.Content[i+1]
+		switch schema.Content[i].Value {
+		case "properties":
+			for j := 0; j < len(value.Content); j += 2 {
+				slimProperty(value.Content[j].Value, value.Content[j+1], keep)
+			}
+		case "items", "additionalProperties", "not":
+			slimSchema(value, keep)
+		case "allOf", "anyOf", "oneOf":
+			for _, part := range value.Content {
+				slimSchema(part, keep)
+			}
+		}
+	}
+}
+
+// slimProperty keeps the description of a foreign field itself: it is ours.
+func slimProperty(name string, schema *yaml.Node, keep bool) {
+	if keep && slices.Contains(foreignFields, name) {
+		description := child(schema, "description")
+		slimSchema(schema, false)
+		if description != nil {
+			schema.Content = append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: "description"}, description}, schema.Content...)
+		}
+		return
+	}
+	slimSchema(schema, keep)
+}
+
+// removeDescription leaves a property that is called description alone: its value
+// is a schema and not text.
+func removeDescription(schema *yaml.Node) {
+	for i := 0; i < len(schema.Content); i += 2 {
+		if schema.Content[i].Value == "description" && schema.Content[i+1].Kind == yaml.ScalarNode {
+			schema.Content = slices.Delete(schema.Content, i, i+2)
+			return
+		}
+	}
+}
+
+func child(node *yaml.Node, key string) *yaml.Node {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
