@@ -98,7 +98,7 @@ var sameMeaning = []change{
 
 // otherMeaning changes what a StatefulSet stores.
 var otherMeaning = []change{
-	{"label", func(t *corev1.PodTemplateSpec) { t.Labels["a"] = "c" }},
+	{"label", func(t *corev1.PodTemplateSpec) { t.Labels["c"] = "d" }},
 	{"annotation", func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{"x": "y"} }},
 	{"image", func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "nginx:1.30" }},
 	{"pull policy", func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways }},
@@ -118,7 +118,7 @@ var otherMeaning = []change{
 		volume(t, "empty").EmptyDir = &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
 	}},
 	{"container", func(t *corev1.PodTemplateSpec) {
-		t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: "side"})
+		t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: "side", Image: "x:1"})
 	}},
 	{"node selector", func(t *corev1.PodTemplateSpec) { t.Spec.NodeSelector = map[string]string{"a": "b"} }},
 	// What only a pod is given, a StatefulSet takes for a change.
