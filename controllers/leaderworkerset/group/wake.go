@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -184,7 +185,7 @@ func (w *waker) sets() handler.TypedEventHandler[*lwsv1.LeaderWorkerSet, identit
 func (w *waker) set(ctx context.Context, before, after *lwsv1.LeaderWorkerSet, q queue) {
 	set := client.ObjectKeyFromObject(after)
 	switch {
-	case before.UID != after.UID, !equality.Semantic.DeepEqual(liveOf(before), liveOf(after)):
+	case before.UID != after.UID, !reflect.DeepEqual(liveOf(before), liveOf(after)):
 		w.all(ctx, set, q)
 		return
 	case lwsv1.Partition(before) != lwsv1.Partition(after):
