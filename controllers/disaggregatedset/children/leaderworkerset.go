@@ -33,6 +33,8 @@ type LeaderWorkerSet struct {
 	Budget   Budget
 	// Baseline is what an old revision was meant to have.
 	Baseline *int
+	// Ignored is the number in the spec of a role that does not follow it.
+	Ignored *int
 }
 
 // Desired is the apply configuration, and whether it would change the live object.
@@ -166,11 +168,9 @@ func (c *LeaderWorkerSet) annotations() map[string]string {
 	annotations := map[string]string{}
 	if c.Role != nil {
 		maps.Copy(annotations, users(c.Role.Annotations))
-		if dsv1.IsExternal(c.Role) {
-			annotations[scaler.IgnoredAnnotationKey] = strconv.Itoa(c.specReplicas())
-		} else if c.Live != nil && c.Live.Annotations[scaler.IgnoredAnnotationKey] == strconv.Itoa(c.specReplicas()) {
-			annotations[scaler.IgnoredAnnotationKey] = strconv.Itoa(c.specReplicas())
-		}
+	}
+	if c.Ignored != nil {
+		annotations[scaler.IgnoredAnnotationKey] = strconv.Itoa(*c.Ignored)
 	}
 	if c.Baseline != nil {
 		annotations[dsv1.InitialReplicasAnnotationKey] = strconv.Itoa(*c.Baseline)
@@ -185,10 +185,6 @@ func (c *LeaderWorkerSet) annotations() map[string]string {
 		}
 	}
 	return annotations
-}
-
-func (c *LeaderWorkerSet) specReplicas() int {
-	return int(lwsv1.Replicas(dsv1.RoleLeaderWorkerSet(c.Role)))
 }
 
 // users are the labels or annotations of a role that are not the manager's.

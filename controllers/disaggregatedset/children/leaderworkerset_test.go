@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/controllers/disaggregatedset/identity"
 	"sigs.k8s.io/lws/controllers/disaggregatedset/revision"
-	"sigs.k8s.io/lws/controllers/disaggregatedset/scaler"
 )
 
 var key = identity.Key{Slice: 2, Revision: "abcdef01", Role: dstest.Prefill}
@@ -150,7 +149,6 @@ func TestANewLeaderWorkerSet(t *testing.T) {
 }
 
 func TestWhatChangesALiveLeaderWorkerSet(t *testing.T) {
-	other := dstest.NewRole(dstest.Prefill).Label("tier", "silver")
 	changes := map[string]struct {
 		change           func(*LeaderWorkerSet)
 		differs, rebuilt bool
@@ -188,8 +186,8 @@ func TestWhatChangesALiveLeaderWorkerSet(t *testing.T) {
 			c.Meaning = nil
 			c.Role.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = "newer"
 		}, false, false},
-		"a removed role keeps all": {func(c *LeaderWorkerSet) { c.Role = nil; c.Live.Labels = identity.LeaderWorkerSetLabels("llm", key) }, false, false},
-		"the role became external": {func(c *LeaderWorkerSet) { *c.Role = other.Label("tier", "gold").External().Obj() }, true, false},
+		"a removed role keeps all":              {func(c *LeaderWorkerSet) { c.Role = nil; c.Live.Labels = identity.LeaderWorkerSetLabels("llm", key) }, false, false},
+		"replicas of the spec that are ignored": {func(c *LeaderWorkerSet) { c.Ignored = ptr.To(2) }, true, false},
 	}
 	for name, tc := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -211,33 +209,10 @@ func TestWhatChangesALiveLeaderWorkerSet(t *testing.T) {
 				t.Errorf("the pod template changes: %v, want %v", changed, tc.rebuilt)
 			}
 			if again := wanted(t, ds, now); tc.differs && c.Role != nil && c.Meaning != nil {
-				again.Replicas, again.Budget, again.Baseline = c.Replicas, c.Budget, c.Baseline
+				again.Replicas, again.Budget, again.Baseline, again.Ignored = c.Replicas, c.Budget, c.Baseline, c.Ignored
 				if _, differs := desired(t, again); differs {
 					t.Error("differs again after it was applied")
 				}
-			}
-		})
-	}
-}
-
-func TestFromExternalToStatic(t *testing.T) {
-	external := dstest.NewRole(dstest.Prefill).Replicas(2).External()
-	first, _ := desired(t, wanted(t, set(external), nil))
-	if got := first.Annotations[scaler.IgnoredAnnotationKey]; got != "2" {
-		t.Fatalf("ignored replicas %q, want 2", got)
-	}
-	live := stored(t, first)
-	for name, tc := range map[string]struct {
-		replicas int32
-		want     string
-	}{
-		"the spec says what it said":          {2, "2"},
-		"the spec says something else by now": {3, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			config, _ := desired(t, wanted(t, set(dstest.NewRole(dstest.Prefill).Replicas(tc.replicas)), live))
-			if got := config.Annotations[scaler.IgnoredAnnotationKey]; got != tc.want {
-				t.Errorf("ignored replicas %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -95,8 +95,8 @@ func hold(role Role, slices int) []int {
 	return out
 }
 
-// Holds says that a static role keeps what runs rather than what its spec says.
-func Holds(role Role) bool { return !role.External && role.held() }
+// Ignores says that a role does not follow the replicas of its spec.
+func Ignores(role Role) bool { return role.External || role.held() }
 
 func each(n, slices int) []int {
 	out := make([]int, slices)

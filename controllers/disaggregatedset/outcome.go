@@ -1,0 +1,44 @@
+package disaggregatedset
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// outcome is what came of the writes of one reconcile.
+type outcome struct {
+	Errs []error
+	// Conflicts are names that are taken, Obstacles all else that is waited for.
+	Conflicts, Obstacles []string
+	Told                 []notice
+	// Again is when to look again although nothing may change by then; 0 is never.
+	Again time.Duration
+	// Stale says that a write met an object that had changed.
+	Stale bool
+}
+
+// failed sorts out the error of a write.
+func (o *outcome) failed(what string, err error) {
+	switch {
+	case apierrors.IsConflict(err):
+		o.Stale = true
+		return
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return // everything goes; there is nothing left to do
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
+		o.Obstacles = append(o.Obstacles, fmt.Sprintf("%s was refused: %v", what, err))
+	}
+	o.Errs = append(o.Errs, fmt.Errorf("%s: %w", what, err))
+}
+
+func (o *outcome) lookAgain(after time.Duration) {
+	if o.Again == 0 || after < o.Again {
+		o.Again = after
+	}
+}
+
+func (o *outcome) err() error { return errors.Join(o.Errs...) }

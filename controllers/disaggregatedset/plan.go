@@ -1,0 +1,177 @@
+package disaggregatedset
+
+import (
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/lws/controllers/disaggregatedset/children"
+	"sigs.k8s.io/lws/controllers/disaggregatedset/identity"
+	"sigs.k8s.io/lws/controllers/disaggregatedset/rollout"
+	"sigs.k8s.io/lws/controllers/disaggregatedset/scaler"
+)
+
+// slicePlan is what to do about a slice.
+type slicePlan struct {
+	Slice   *slice
+	Rollout rollout.Plan
+	// Rolling says that old replicas are left.
+	Rolling bool
+	// Members are all LeaderWorkerSets of the slice, old generations first, as they
+	// are to be after the steps of the rollout.
+	Members []*memberPlan
+	// Publish are the generations that have Services.
+	Publish []*generation
+	// Withdraw are those that must not have any, Drained those that go.
+	Withdraw, Drained []*generation
+	// Waits says why a plan has no steps.
+	Waits string
+}
+
+// memberPlan is one LeaderWorkerSet as it is to be.
+type memberPlan struct {
+	children.LeaderWorkerSet
+	// From is the number of replicas that it has.
+	From int
+	Why  rollout.Reason
+	// Written says that its replicas were changed.
+	Written bool
+}
+
+// planSlice decides about the slice at an index of seen.Slices.
+func planSlice(seen *observation, index int) *slicePlan {
+	s := seen.Slices[index]
+	p := &slicePlan{Slice: s, Rolling: s.isRolling()}
+	if s.Waits {
+		p.Waits = "waiting for slice 0 to be rolled to its present form"
+		return p
+	}
+	input := plannerInput(seen, s, index)
+	p.Rollout = rollout.Compute(input)
+	if p.Rollout.Verdict == rollout.Wait {
+		p.Waits = describeWait(p.Rollout, input)
+	}
+	steps := map[rollout.Step]rollout.Step{}
+	for _, step := range p.Rollout.Steps {
+		steps[rollout.Step{Revision: step.Revision, Role: step.Role}] = step
+	}
+	for k, g := range s.Old {
+		p.planGeneration(seen, g, k, steps)
+	}
+	p.planGeneration(seen, s.Current, rollout.Current, steps)
+	return p
+}
+
+func plannerInput(seen *observation, s *slice, index int) rollout.Input {
+	var input rollout.Input
+	for _, r := range seen.Roles {
+		input.Roles = append(input.Roles, rollout.Role{
+			Name: r.Name, Wanted: r.Spec != nil, Target: r.Targets[index],
+			Surge: r.Budgets[index].Surge, Unavailable: r.Budgets[index].Unavailable,
+		})
+	}
+	counts := func(g *generation) []rollout.Count {
+		row := make([]rollout.Count, len(seen.Roles))
+		for i, r := range seen.Roles {
+			if m := g.Members[r.Name]; m != nil {
+				row[i] = rollout.Count{Baseline: m.Baseline, Spec: m.Replicas, Ready: m.Ready}
+			}
+		}
+		return row
+	}
+	input.New = counts(s.Current)
+	for _, g := range s.Old {
+		input.Old = append(input.Old, counts(g))
+	}
+	return input
+}
+
+func describeWait(p rollout.Plan, input rollout.Input) string {
+	name := input.Roles[p.Role].Name
+	if p.Reason == rollout.NoBudget {
+		return fmt.Sprintf("role %s has neither maxSurge nor maxUnavailable to move with", name)
+	}
+	return fmt.Sprintf("waiting for replicas of role %s to become ready", name)
+}
+
+// planGeneration plans the members of a generation and whether it is published.
+func (p *slicePlan) planGeneration(seen *observation, g *generation, at int, steps map[rollout.Step]rollout.Step) {
+	current := at == rollout.Current
+	if !current && g.isEmpty() {
+		p.Withdraw, p.Drained = append(p.Withdraw, g), append(p.Drained, g)
+		return
+	}
+	published, runs := true, false
+	for i, r := range seen.Roles {
+		m := g.Members[r.Name]
+		if m == nil && (!current || r.Spec == nil) {
+			continue
+		}
+		step, moves := steps[rollout.Step{Revision: at, Role: i}]
+		plan := p.planMember(seen, r, m, current)
+		if moves {
+			plan.Replicas, plan.Why = step.To, step.Reason
+		}
+		p.Members = append(p.Members, plan)
+		runs = runs || plan.Replicas > 0
+		if isWanted(r, m, p.Slice.Index, current) {
+			published = published && m != nil && min(m.Ready, plan.Replicas) > 0
+		}
+	}
+	if published && runs && !isAmbiguous(seen, g) {
+		p.Publish = append(p.Publish, g)
+	} else {
+		p.Withdraw = append(p.Withdraw, g)
+	}
+}
+
+// isWanted leaves out of a generation the roles that are absent by wish: whose
+// target is zero or, in an old generation, was.
+func isWanted(r *role, m *member, slice int, current bool) bool {
+	switch {
+	case r.Spec != nil && r.Targets[slice] == 0:
+		return false
+	case current:
+		return true
+	}
+	return m != nil && (m.Baseline > 0 || m.Replicas > 0)
+}
+
+// isAmbiguous says that the Services of a generation without slices would match the
+// pods of other slices.
+func isAmbiguous(seen *observation, g *generation) bool {
+	if !g.Sliceless {
+		return false
+	}
+	for _, s := range append(slices.Clone(seen.Slices), seen.Surplus...) {
+		if s.Index == 0 {
+			continue
+		}
+		for _, other := range append(slices.Clone(s.Old), s.Current) {
+			if other.Revision == g.Revision && len(other.Members) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *slicePlan) planMember(seen *observation, r *role, m *member, current bool) *memberPlan {
+	plan := &memberPlan{LeaderWorkerSet: children.LeaderWorkerSet{Set: seen.Set, Role: r.Spec}}
+	plan.Budget = r.Budgets[p.Slice.Index]
+	if m != nil {
+		plan.Key, plan.Live, plan.Replicas, plan.From = m.Key, m.Live, m.Replicas, m.Replicas
+	} else {
+		plan.Key = identity.Key{Slice: p.Slice.Index, Revision: seen.Revision, Role: r.Name}
+	}
+	if current {
+		plan.Meaning = r.Meaning
+	} else {
+		baseline := m.Baseline
+		plan.Baseline = &baseline
+	}
+	if r.Spec != nil && scaler.Ignores(r.Scaling) {
+		ignored := r.Scaling.Replicas
+		plan.Ignored = &ignored
+	}
+	return plan
+}
