@@ -42,7 +42,8 @@ func TestIndexes(t *testing.T) {
 		},
 		"unschedulable, foreign": {map[string]string{"app": "x"}, scheduled(corev1.ConditionFalse, "Unschedulable"), values{}},
 		"worker": {
-			map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "1", lwsv1.WorkerIndexLabelKey: "2"}, nil,
+			map[string]string{lwsv1.SetNameLabelKey: "a", lwsv1.GroupIndexLabelKey: "1", lwsv1.WorkerIndexLabelKey: "2"},
+			nil,
 			values{PodsByGroup: group, Workers: set, Services: set},
 		},
 		"leader, not admitted": {

@@ -253,28 +253,36 @@ func TestVariables(t *testing.T) {
 	}{
 		"none": {nil, nil, ours},
 		"the user's come after": {
-			nil, []corev1.EnvVar{{Name: "A", Value: "$(LWS_LEADER_ADDRESS)"}, {Name: "B"}},
+			nil,
+			[]corev1.EnvVar{{Name: "A", Value: "$(LWS_LEADER_ADDRESS)"}, {Name: "B"}},
 			append(ours[:3:3], "A=$(LWS_LEADER_ADDRESS)", "B="),
 		},
 		"the user's of our names are replaced": {
-			nil, []corev1.EnvVar{
-				{Name: "LWS_WORKER_INDEX", Value: "x"}, {Name: "A", Value: "1"},
-				{Name: "LWS_LEADER_ADDRESS", Value: "y"}, {Name: "LWS_LEADER_ADDRESS", Value: "z"},
+			nil,
+			[]corev1.EnvVar{
+				{Name: "LWS_WORKER_INDEX", Value: "x"},
+				{Name: "A", Value: "1"},
+				{Name: "LWS_LEADER_ADDRESS", Value: "y"},
+				{Name: "LWS_LEADER_ADDRESS", Value: "z"},
 			},
 			append(ours[:3:3], "A=1"),
 		},
 		"of a DisaggregatedSet": {
 			map[string]string{"disaggregatedset.x-k8s.io/name": "ds"},
 			[]corev1.EnvVar{
-				{Name: "A", Value: "$(DISAGGREGATEDSET_ROLE)"}, {Name: "DISAGGREGATEDSET_NAME", Value: "ds"},
-				{Name: "DISAGGREGATEDSET_ROLE", Value: "r"}, {Name: "B"},
-				{Name: "DISAGGREGATEDSET_SLICE", Value: "0"}, {Name: "DISAGGREGATEDSET_REVISION", Value: "h"},
+				{Name: "A", Value: "$(DISAGGREGATEDSET_ROLE)"},
+				{Name: "DISAGGREGATEDSET_NAME", Value: "ds"},
+				{Name: "DISAGGREGATEDSET_ROLE", Value: "r"},
+				{Name: "B"},
+				{Name: "DISAGGREGATEDSET_SLICE", Value: "0"},
+				{Name: "DISAGGREGATEDSET_REVISION", Value: "h"},
 			},
 			append(ours[:3:3], "DISAGGREGATEDSET_NAME=ds", "DISAGGREGATEDSET_ROLE=r", "DISAGGREGATEDSET_SLICE=0",
 				"DISAGGREGATEDSET_REVISION=h", "A=$(DISAGGREGATEDSET_ROLE)", "B="),
 		},
 		"the user's own, without a DisaggregatedSet": {
-			nil, []corev1.EnvVar{{Name: "A", Value: "x"}, {Name: "DISAGGREGATEDSET_NAME", Value: "$(A)"}},
+			nil,
+			[]corev1.EnvVar{{Name: "A", Value: "x"}, {Name: "DISAGGREGATEDSET_NAME", Value: "$(A)"}},
 			append(ours[:3:3], "A=x", "DISAGGREGATEDSET_NAME=$(A)"),
 		},
 	}

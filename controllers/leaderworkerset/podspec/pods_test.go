@@ -63,7 +63,7 @@ func newWorkerPod(set *lwsv1.LeaderWorkerSet, ordinal, worker int32) *corev1.Pod
 	return newPod(template, set.Namespace, identity.WorkerName(leader.Group.Name(), worker), service)
 }
 
-func admitLeader(t testing.TB, pod *corev1.Pod, policy lwsv1.PodTerminationPolicyType) *corev1.Pod {
+func admitLeader(t *testing.T, pod *corev1.Pod, policy lwsv1.PodTerminationPolicyType) *corev1.Pod {
 	t.Helper()
 	leader, err := OrdinalLeader(pod)
 	if err != nil {
@@ -77,7 +77,7 @@ func admitLeader(t testing.TB, pod *corev1.Pod, policy lwsv1.PodTerminationPolic
 
 // admittedMember is the pod of a worker index, 0 for the leader, as admission
 // leaves it.
-func admittedMember(t testing.TB, set *lwsv1.LeaderWorkerSet, ordinal, worker int32) *corev1.Pod {
+func admittedMember(t *testing.T, set *lwsv1.LeaderWorkerSet, ordinal, worker int32) *corev1.Pod {
 	t.Helper()
 	if worker == 0 {
 		return admitLeader(t, newLeaderPod(set, ordinal), lwsv1.SequentialPodTermination)

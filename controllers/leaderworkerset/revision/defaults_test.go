@@ -21,7 +21,7 @@ type change struct {
 
 func (c change) String() string { return c.name }
 
-func defaultsTemplate(t testing.TB) *corev1.PodTemplateSpec {
+func defaultsTemplate(t *testing.T) *corev1.PodTemplateSpec {
 	t.Helper()
 	template := &corev1.PodTemplateSpec{}
 	if err := yaml.UnmarshalStrict(readFile(t, "defaults.yaml"), template); err != nil {

@@ -23,7 +23,7 @@ import (
 // sampleKey is FNV-1 over testdata/current.json, computed by another program.
 const sampleKey = "8995988c7"
 
-func sampleSet(t testing.TB) *lwsv1.LeaderWorkerSet {
+func sampleSet(t *testing.T) *lwsv1.LeaderWorkerSet {
 	t.Helper()
 	set := &lwsv1.LeaderWorkerSet{}
 	if err := yaml.UnmarshalStrict(readFile(t, "set.yaml"), set); err != nil {
@@ -32,7 +32,7 @@ func sampleSet(t testing.TB) *lwsv1.LeaderWorkerSet {
 	return set
 }
 
-func readFile(t testing.TB, name string) []byte {
+func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {

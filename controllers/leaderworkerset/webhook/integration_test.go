@@ -76,11 +76,13 @@ func testSets(t *testing.T) {
 		},
 		"annotation": {"annotated", "{leaderWorkerTemplate: {" + template + "}}", map[string]string{zone: "zone"}, nil},
 		"annotation is no label": {
-			"annotated", "{leaderWorkerTemplate: {" + template + "}}", map[string]string{zone: "a b"},
+			"annotated", "{leaderWorkerTemplate: {" + template + "}}",
+			map[string]string{zone: "a b"},
 			[]string{"metadata.annotations[" + zone + "]: Invalid value", "must be a valid label key"},
 		},
 		"annotation and field disagree": {
-			"disagree", "{leaderWorkerTemplate: {placementPolicy: {type: ExclusiveTopology, topology: rack}, " + template + "}}", map[string]string{zone: "zone"},
+			"disagree", "{leaderWorkerTemplate: {placementPolicy: {type: ExclusiveTopology, topology: rack}, " + template + "}}",
+			map[string]string{zone: "zone"},
 			[]string{"spec.leaderWorkerTemplate.placementPolicy: Invalid value", "disagrees with the annotation"},
 		},
 	}

@@ -31,7 +31,7 @@ import (
 
 const prefix = "leaderworkerset.sigs.k8s.io/"
 
-func newScheme(t testing.TB) *runtime.Scheme {
+func newScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, lwsv1.AddToScheme} {
@@ -101,7 +101,7 @@ func fromTemplate(template *corev1.PodTemplateSpec, name string, owners []metav1
 	return pod
 }
 
-func encode(t testing.TB, obj any) runtime.RawExtension {
+func encode(t *testing.T, obj any) runtime.RawExtension {
 	t.Helper()
 	raw, err := json.Marshal(obj)
 	if err != nil {
@@ -110,7 +110,7 @@ func encode(t testing.TB, obj any) runtime.RawExtension {
 	return runtime.RawExtension{Raw: raw}
 }
 
-func createRequest(t testing.TB, pod *corev1.Pod) admission.Request {
+func createRequest(t *testing.T, pod *corev1.Pod) admission.Request {
 	t.Helper()
 	pod.APIVersion, pod.Kind = "v1", "Pod"
 	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
@@ -121,7 +121,7 @@ func createRequest(t testing.TB, pod *corev1.Pod) admission.Request {
 // reads counts what a reader was asked for.
 type reads struct{ count int }
 
-func (r *reads) reader(t testing.TB, objects ...client.Object) client.Reader {
+func (r *reads) reader(t *testing.T, objects ...client.Object) client.Reader {
 	t.Helper()
 	return fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -138,13 +138,13 @@ func (brokenReader) Get(context.Context, client.ObjectKey, client.Object, ...cli
 	return errors.New("no answer")
 }
 
-func podHandler(t testing.TB, cached, live client.Reader) *podAdmission {
+func podHandler(t *testing.T, cached, live client.Reader) *podAdmission {
 	t.Helper()
 	return &podAdmission{decoder: admission.NewDecoder(newScheme(t)), reader: reader{cached: cached, live: live}}
 }
 
 // apply is what the API server makes of a response.
-func apply(t testing.TB, request admission.Request, response admission.Response) *corev1.Pod {
+func apply(t *testing.T, request admission.Request, response admission.Response) *corev1.Pod {
 	t.Helper()
 	if err := response.Complete(request); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ const (
 	subGroupExclusive = prefix + "subgroup-exclusive-topology"
 )
 
-func setRequest(t testing.TB, old, set *lwsv1.LeaderWorkerSet) admission.Request {
+func setRequest(t *testing.T, old, set *lwsv1.LeaderWorkerSet) admission.Request {
 	t.Helper()
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Namespace: "default", Object: encode(t, set),
@@ -39,7 +39,7 @@ type review struct {
 	Warnings []string
 }
 
-func answer(t testing.TB, handler admission.Handler, old, set *lwsv1.LeaderWorkerSet) review {
+func answer(t *testing.T, handler admission.Handler, old, set *lwsv1.LeaderWorkerSet) review {
 	t.Helper()
 	response := handler.Handle(context.Background(), setRequest(t, old, set))
 	if len(response.Patches) != 0 || len(response.Patch) != 0 {
@@ -55,7 +55,7 @@ func answer(t testing.TB, handler admission.Handler, old, set *lwsv1.LeaderWorke
 	return got
 }
 
-func validationHandler(t testing.TB) admission.Handler {
+func validationHandler(t *testing.T) admission.Handler {
 	t.Helper()
 	return &setValidation{decoder: admission.NewDecoder(newScheme(t))}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/yaml"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
@@ -56,10 +58,14 @@ func TestMain(m *testing.M) {
 }
 
 func runWithAPIServer(m *testing.M) (code int, err error) {
+	webhooks, err := installed()
+	if err != nil {
+		return 0, err
+	}
 	server := &envtest.Environment{
 		CRDDirectoryPaths:     []string{"../../../config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml"},
 		ErrorIfCRDPathMissing: true,
-		WebhookInstallOptions: installed(),
+		WebhookInstallOptions: webhooks,
 	}
 	config, err := server.Start()
 	defer func() { err = errors.Join(err, server.Stop()) }()
@@ -155,50 +161,69 @@ func (l *warningLog) take() []string {
 	return texts
 }
 
-// installed are the webhooks as the manifests have them, and another party's.
-func installed() envtest.WebhookInstallOptions {
-	at := func(path string) admissionregistrationv1.WebhookClientConfig {
-		return admissionregistrationv1.WebhookClientConfig{
-			Service: &admissionregistrationv1.ServiceReference{Namespace: "lws-system", Name: "lws-webhook-service", Path: &path},
+// manifests are the webhooks as they are shipped: generated from markers, and what
+// markers cannot say.
+const manifests = "../../../config/webhook/"
+
+// installed are the shipped webhooks, and one of another party's.
+func installed() (envtest.WebhookInstallOptions, error) {
+	var options envtest.WebhookInstallOptions
+	mutating, validating, err := readWebhooks(manifests + "manifests.yaml")
+	if err != nil {
+		return options, err
+	}
+	patches, _, err := readWebhooks(manifests + "patches.yaml")
+	if err != nil {
+		return options, err
+	}
+	for _, patch := range patches.Webhooks {
+		for i := range mutating.Webhooks {
+			if webhook := &mutating.Webhooks[i]; webhook.Name == patch.Name {
+				webhook.ObjectSelector = patch.ObjectSelector
+			}
 		}
 	}
-	on := func(group, resource string, operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
-		return []admissionregistrationv1.RuleWithOperations{{
-			Operations: operations,
-			Rule:       admissionregistrationv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}},
-		}}
+	options.MutatingWebhooks = []*admissionregistrationv1.MutatingWebhookConfiguration{mutating, second()}
+	options.ValidatingWebhooks = []*admissionregistrationv1.ValidatingWebhookConfiguration{validating}
+	return options, nil
+}
+
+// readWebhooks reads a file with a mutating and a validating configuration.
+func readWebhooks(file string) (
+	*admissionregistrationv1.MutatingWebhookConfiguration, *admissionregistrationv1.ValidatingWebhookConfiguration, error,
+) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
 	}
-	const create, update = admissionregistrationv1.Create, admissionregistrationv1.Update
-	fail, none, ifNeeded := admissionregistrationv1.Fail, admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.IfNeededReinvocationPolicy
-	ours := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: lwsv1.SetNameLabelKey, Operator: metav1.LabelSelectorOpExists}}}
-	review := []string{"v1"}
-	return envtest.WebhookInstallOptions{
-		MutatingWebhooks: []*admissionregistrationv1.MutatingWebhookConfiguration{{
-			ObjectMeta: metav1.ObjectMeta{Name: "lws"},
-			Webhooks: []admissionregistrationv1.MutatingWebhook{
-				{
-					Name: "pods.leaderworkerset.x-k8s.io", ClientConfig: at(PodPath), Rules: on("", "pods", create), ObjectSelector: ours,
-					FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: ptr.To[int32](5), ReinvocationPolicy: &ifNeeded, AdmissionReviewVersions: review,
-				},
-				{
-					Name: "names.leaderworkerset.x-k8s.io", ClientConfig: at(NamePath), Rules: on(lwsv1.GroupName, "leaderworkersets", create, update),
-					FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: ptr.To[int32](10), AdmissionReviewVersions: review,
-				},
+	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
+		var into any = validating
+		if strings.Contains(document, "kind: MutatingWebhookConfiguration") {
+			into = mutating
+		}
+		if err := yaml.Unmarshal([]byte(document), into); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return mutating, validating, nil
+}
+
+func second() *admissionregistrationv1.MutatingWebhookConfiguration {
+	return &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "second"},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Name: "sidecar.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				Service: &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "second", Path: ptr.To(secondPath)},
 			},
-		}, {
-			ObjectMeta: metav1.ObjectMeta{Name: "second"},
-			Webhooks: []admissionregistrationv1.MutatingWebhook{{
-				Name: "sidecar.example.com", ClientConfig: at(secondPath), Rules: on("", "pods", create),
-				ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{sidecarLabel: "wanted"}},
-				FailurePolicy:  &fail, SideEffects: &none, AdmissionReviewVersions: review,
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 			}},
-		}},
-		ValidatingWebhooks: []*admissionregistrationv1.ValidatingWebhookConfiguration{{
-			ObjectMeta: metav1.ObjectMeta{Name: "lws"},
-			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-				Name: "validation.leaderworkerset.x-k8s.io", ClientConfig: at(ValidationPath), Rules: on(lwsv1.GroupName, "leaderworkersets", create, update),
-				FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: ptr.To[int32](10), AdmissionReviewVersions: review,
-			}},
+			ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{sidecarLabel: "wanted"}},
+			FailurePolicy:  ptr.To(admissionregistrationv1.Fail), SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
 		}},
 	}
 }
