@@ -111,7 +111,7 @@ func mustCreate(t *testing.T, object *unstructured.Unstructured) *unstructured.U
 }
 
 // remove deletes an object and waits for nothing: nothing in these tests holds it.
-func remove(t *testing.T, object *unstructured.Unstructured) {
+func remove(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := api.Delete(context.Background(), object); client.IgnoreNotFound(err) != nil {
 		t.Errorf("delete %s: %v", object.GetName(), err)

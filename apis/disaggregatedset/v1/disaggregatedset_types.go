@@ -59,7 +59,7 @@ type DisaggregatedSetList struct {
 
 // DisaggregatedSetSpec is the desired state of a DisaggregatedSet.
 //
-// +kubebuilder:validation:XValidation:rule="self.roles.all(r, r.scaling.mode == 'External' || r.spec.replicas <= 0) || self.roles.all(r, r.scaling.mode == 'External' || r.spec.replicas > 0)",message="spec.replicas of all roles that are not scaled from outside must be 0, or all above 0",fieldPath=".roles"
+// +kubebuilder:validation:XValidation:rule="self.roles.all(r, r.scaling.mode == 'External' || r.spec.replicas <= 0) || self.roles.all(r, r.scaling.mode == 'External' || r.spec.replicas != 0)",message="spec.replicas of all roles that are not scaled from outside must be 0, or all above 0",fieldPath=".roles"
 // +kubebuilder:validation:XValidation:rule="!has(self.placementPolicy) || self.placementPolicy.type == 'None' || !self.roles.exists(r, (has(r.spec.leaderWorkerTemplate.placementPolicy) && r.spec.leaderWorkerTemplate.placementPolicy.type != 'None') || (has(r.spec.leaderWorkerTemplate.subGroupPolicy) && has(r.spec.leaderWorkerTemplate.subGroupPolicy.placementPolicy) && r.spec.leaderWorkerTemplate.subGroupPolicy.placementPolicy.type != 'None') || (has(r.metadata) && has(r.metadata.annotations) && 'leaderworkerset.sigs.k8s.io/exclusive-topology' in r.metadata.annotations) || (has(r.metadata) && has(r.metadata.annotations) && 'leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology' in r.metadata.annotations))",message="cannot be combined with exclusive placement of a role, by its placementPolicy or by annotation",fieldPath=".placementPolicy",reason=FieldValueForbidden
 type DisaggregatedSetSpec struct {
 	// roles are the kinds of groups that work together, 2 to 10, each a template of

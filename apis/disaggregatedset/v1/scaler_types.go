@@ -11,6 +11,8 @@ import (
 // when the role no longer has that.
 //
 // +genclient
+// +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
+// +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=disaggregatedsetrolescalers,singular=disaggregatedsetrolescaler,shortName=dsrs
 // +kubebuilder:storageversion

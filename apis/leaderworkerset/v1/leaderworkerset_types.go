@@ -10,6 +10,8 @@ import (
 // that spans several nodes.
 //
 // +genclient
+// +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
+// +genclient:method=UpdateScale,verb=update,subresource=scale,input=k8s.io/api/autoscaling/v1.Scale,result=k8s.io/api/autoscaling/v1.Scale
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=leaderworkersets,singular=leaderworkerset,shortName=lws,categories=all
 // +kubebuilder:storageversion

@@ -5,6 +5,7 @@ package v1
 import (
 	context "context"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	watch "k8s.io/apimachinery/pkg/watch"
@@ -35,6 +36,9 @@ type DisaggregatedSetRoleScalerInterface interface {
 	Apply(ctx context.Context, disaggregatedSetRoleScaler *applyconfigurationdisaggregatedsetv1.DisaggregatedSetRoleScalerApplyConfiguration, opts metav1.ApplyOptions) (result *disaggregatedsetv1.DisaggregatedSetRoleScaler, err error)
 	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
 	ApplyStatus(ctx context.Context, disaggregatedSetRoleScaler *applyconfigurationdisaggregatedsetv1.DisaggregatedSetRoleScalerApplyConfiguration, opts metav1.ApplyOptions) (result *disaggregatedsetv1.DisaggregatedSetRoleScaler, err error)
+	GetScale(ctx context.Context, disaggregatedSetRoleScalerName string, options metav1.GetOptions) (*autoscalingv1.Scale, error)
+	UpdateScale(ctx context.Context, disaggregatedSetRoleScalerName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+
 	DisaggregatedSetRoleScalerExpansion
 }
 
@@ -59,4 +63,33 @@ func newDisaggregatedSetRoleScalers(c *DisaggregatedsetV1Client, namespace strin
 			},
 		),
 	}
+}
+
+// GetScale takes name of the disaggregatedSetRoleScaler, and returns the corresponding autoscalingv1.Scale object, and an error if there is any.
+func (c *disaggregatedSetRoleScalers) GetScale(ctx context.Context, disaggregatedSetRoleScalerName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Get().
+		Namespace(c.GetNamespace()).
+		Resource("disaggregatedsetrolescalers").
+		Name(disaggregatedSetRoleScalerName).
+		SubResource("scale").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// UpdateScale takes the top resource name and the representation of a scale and updates it. Returns the server's representation of the scale, and an error, if there is any.
+func (c *disaggregatedSetRoleScalers) UpdateScale(ctx context.Context, disaggregatedSetRoleScalerName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Put().
+		Namespace(c.GetNamespace()).
+		Resource("disaggregatedsetrolescalers").
+		Name(disaggregatedSetRoleScalerName).
+		SubResource("scale").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
 }

@@ -5,6 +5,7 @@ package v1
 import (
 	context "context"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	watch "k8s.io/apimachinery/pkg/watch"
@@ -35,6 +36,9 @@ type LeaderWorkerSetInterface interface {
 	Apply(ctx context.Context, leaderWorkerSet *applyconfigurationleaderworkersetv1.LeaderWorkerSetApplyConfiguration, opts metav1.ApplyOptions) (result *leaderworkersetv1.LeaderWorkerSet, err error)
 	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
 	ApplyStatus(ctx context.Context, leaderWorkerSet *applyconfigurationleaderworkersetv1.LeaderWorkerSetApplyConfiguration, opts metav1.ApplyOptions) (result *leaderworkersetv1.LeaderWorkerSet, err error)
+	GetScale(ctx context.Context, leaderWorkerSetName string, options metav1.GetOptions) (*autoscalingv1.Scale, error)
+	UpdateScale(ctx context.Context, leaderWorkerSetName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+
 	LeaderWorkerSetExpansion
 }
 
@@ -55,4 +59,33 @@ func newLeaderWorkerSets(c *LeaderworkersetV1Client, namespace string) *leaderWo
 			func() *leaderworkersetv1.LeaderWorkerSetList { return &leaderworkersetv1.LeaderWorkerSetList{} },
 		),
 	}
+}
+
+// GetScale takes name of the leaderWorkerSet, and returns the corresponding autoscalingv1.Scale object, and an error if there is any.
+func (c *leaderWorkerSets) GetScale(ctx context.Context, leaderWorkerSetName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Get().
+		Namespace(c.GetNamespace()).
+		Resource("leaderworkersets").
+		Name(leaderWorkerSetName).
+		SubResource("scale").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// UpdateScale takes the top resource name and the representation of a scale and updates it. Returns the server's representation of the scale, and an error, if there is any.
+func (c *leaderWorkerSets) UpdateScale(ctx context.Context, leaderWorkerSetName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Put().
+		Namespace(c.GetNamespace()).
+		Resource("leaderworkersets").
+		Name(leaderWorkerSetName).
+		SubResource("scale").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
 }

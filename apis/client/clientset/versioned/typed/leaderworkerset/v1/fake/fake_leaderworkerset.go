@@ -3,7 +3,12 @@
 package fake
 
 import (
+	context "context"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gentype "k8s.io/client-go/gentype"
+	testing "k8s.io/client-go/testing"
 	leaderworkersetv1 "sigs.k8s.io/lws/apis/applyconfiguration/leaderworkerset/v1"
 	typedleaderworkersetv1 "sigs.k8s.io/lws/apis/client/clientset/versioned/typed/leaderworkerset/v1"
 	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -32,4 +37,28 @@ func newFakeLeaderWorkerSets(fake *FakeLeaderworkersetV1, namespace string) type
 		),
 		fake,
 	}
+}
+
+// GetScale takes name of the leaderWorkerSet, and returns the corresponding scale object, and an error if there is any.
+func (c *fakeLeaderWorkerSets) GetScale(ctx context.Context, leaderWorkerSetName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
+	emptyResult := &autoscalingv1.Scale{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "scale", leaderWorkerSetName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*autoscalingv1.Scale), err
+}
+
+// UpdateScale takes the representation of a scale and updates it. Returns the server's representation of the scale, and an error, if there is any.
+func (c *fakeLeaderWorkerSets) UpdateScale(ctx context.Context, leaderWorkerSetName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
+	emptyResult := &autoscalingv1.Scale{}
+	obj, err := c.Fake.
+		Invokes(testing.NewUpdateSubresourceActionWithOptions(c.Resource(), "scale", c.Namespace(), scale, opts), &autoscalingv1.Scale{})
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*autoscalingv1.Scale), err
 }
