@@ -116,7 +116,7 @@ func controllerManagerArgs(s *state) []string {
 func schedulerArgs(s *state) []string { return s.secured(schedulerConfig, schedulerPort) }
 
 func kwokArgs(s *state) []string {
-	return []string{"--kubeconfig=" + s.path(kubeletConfig), "--config=" + s.path(kwokConfig)}
+	return []string{"--kubeconfig=" + s.path(kubeletConfig), "--config=" + s.path(kwokConfig), "--v=WARN"}
 }
 
 // secured are the flags that controller manager and scheduler share.

@@ -178,7 +178,7 @@ func TestLifeOfACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		var err error
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if _, err = controlplane.Open(o.Dir, o.Name); err != nil {
 				break
 			}
@@ -238,7 +238,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			go func() {
-				for ctx.Err() == nil {
+				for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 					if len(processesOf(t, o.Dir)) >= started {
 						interrupt()
 					}

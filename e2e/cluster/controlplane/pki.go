@@ -76,11 +76,11 @@ func (a *authority) sign(subject pkix.Name) (keyPair, error) {
 	if err != nil {
 		return keyPair{}, err
 	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	keyDER, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		return keyPair{}, err
 	}
-	return keyPair{certificate: encode("CERTIFICATE", der), key: encode("PRIVATE KEY", keyDER)}, nil
+	return keyPair{certificate: encode("CERTIFICATE", der), key: encode("EC PRIVATE KEY", keyDER)}, nil
 }
 
 func certificate(subject pkix.Name) *x509.Certificate {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -75,12 +77,23 @@ func AddNode(ctx context.Context, client kubernetes.Interface, node Node) error 
 	object.Status = corev1.NodeStatus{
 		Capacity:    capacity,
 		Allocatable: capacity,
-		Addresses:   []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: node.Name}},
+		Addresses: []corev1.NodeAddress{
+			{Type: corev1.NodeHostName, Address: node.Name},
+			{Type: corev1.NodeInternalIP, Address: address(node.Name)},
+		},
 	}
 	if _, err := client.CoreV1().Nodes().Create(ctx, object, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("adding node %s: %w", node.Name, err)
 	}
 	return nil
+}
+
+// address is a private one that hardly any two names share; nobody listens there.
+func address(name string) string {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(name))
+	sum := hash.Sum32()
+	return netip.AddrFrom4([4]byte{10, byte(sum>>16) & 0x7f, byte(sum >> 8), byte(sum)}).String()
 }
 
 // RemoveNode deletes the Node object, as a cloud does with a machine that is

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// Tests wait rather than compute.
+	flag.Parse()
+	_ = flag.Set("test.parallel", "16")
 	os.Exit(runTests(m))
 }
 
@@ -67,8 +71,9 @@ func runTests(m *testing.M) int {
 	if code != 0 {
 		log, _ := os.ReadFile(cluster.LogFile("kwok"))
 		for line := range strings.Lines(string(log)) {
-			if strings.Contains(line, "ERR") || strings.Contains(line, "level=ERROR") {
-				fmt.Fprint(os.Stderr, line)
+			var entry struct{ Msg, Err, Pod, Stage string }
+			if json.Unmarshal([]byte(line), &entry) == nil {
+				fmt.Fprintln(os.Stderr, "kwok:", entry.Msg, entry.Pod, entry.Stage, entry.Err)
 			}
 		}
 	}

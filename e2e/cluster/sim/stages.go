@@ -16,12 +16,14 @@ func KwokConfig(heartbeat time.Duration) string {
 kind: KwokConfiguration
 options:
   cidr: 10.128.0.1/9
+  nodeIP: 10.0.0.1
   manageAllNodes: false
   manageNodesWithLabelSelector: %s=%s
   nodeLeaseDurationSeconds: %d
   nodeLeaseParallelism: 8
   podPlayStageParallelism: 8
   nodePlayStageParallelism: 4
+  podsOnNodeSyncParallelism: 4
 ---
 %s`, NodeTypeLabel, NodeTypeValue, int(heartbeat.Seconds()), stages)
 }
