@@ -50,7 +50,7 @@ func (s *state) baseline() int {
 // successors may fit.
 func (s *state) unplaced() int {
 	return s.count(func(g Group) bool {
-		return g.live() && !g.Ready && g.Unschedulable && g.Index < s.Replicas &&
+		return g.live() && g.Unschedulable && g.Index < s.Replicas &&
 			(g.Updated || g.Index < s.Partition)
 	})
 }

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/lws/controllers/leaderworkerset/rollout"
@@ -83,13 +84,15 @@ func (w world) rolling(template, update revision, surge int) world {
 // TestEveryStateEnds runs every small state to its end, everything happening in
 // turn, and checks every plan on the way.
 func TestEveryStateEnds(t *testing.T) {
+	all := slices.Concat(stands, rare)
 	for replicas := range 4 {
 		everyBudget(t, replicas, func(t *testing.T, w world) {
+			t.Helper()
 			ends := map[world]bool{}
 			everyStart(w, func(w world, end int) {
 				pods := stands
-				if end <= 3 {
-					pods = append(stands, rare...)
+				if end <= 2 {
+					pods = all
 				}
 				everyGroups(w, pods, 0, end, func(start world) { runToEnd(t, start, ends) })
 			})
@@ -97,13 +100,15 @@ func TestEveryStateEnds(t *testing.T) {
 	}
 }
 
-// TestEveryStateOfFourEnds has four groups, and only the StatefulSet of a
-// template just written.
-func TestEveryStateOfFourEnds(t *testing.T) {
-	everyBudget(t, 4, func(t *testing.T, w world) {
-		ends := map[world]bool{}
-		everyGroups(w.rolling('B', 'B', 0), stands, 0, 4, func(start world) { runToEnd(t, start, ends) })
-	})
+// TestEveryStateOfMoreEnds has the StatefulSet of a template just written.
+func TestEveryStateOfMoreEnds(t *testing.T) {
+	for replicas, pods := range map[int][]leaderPod{3: slices.Concat(stands, rare), 4: stands} {
+		everyBudget(t, replicas, func(t *testing.T, w world) {
+			t.Helper()
+			ends := map[world]bool{}
+			everyGroups(w.rolling('B', 'B', 0), pods, 0, replicas, func(start world) { runToEnd(t, start, ends) })
+		})
+	}
 }
 
 // runToEnd stops at a world that is known to end.

@@ -9,12 +9,14 @@ import (
 // FuzzCompute feeds numbers that no caller should have, and groups of three
 // bits a field.
 func FuzzCompute(f *testing.F) {
-	f.Add(4, 0, 1, 1, 5, 1, 0, uint8(0b11011), []byte{0, 8, 16, 24, 9})
-	f.Add(3, 2, 0, 1, 3, 0, 3, uint8(0b00111), []byte{16, 16, 2})
+	f.Add(4, 0, 1, 1, 5, 1, 0, uint8(0b01011), []byte{0, 8, 16, 24, 9})
+	f.Add(3, 2, 0, 1, 3, 0, 3, uint8(0b01101), []byte{16, 16, 2})
 	f.Add(0, 0, 0, 0, 0, 0, 0, uint8(0), []byte{})
 	f.Add(-1, -5, -2, -3, -4, -7, -1, uint8(0xff), []byte{1, 2, 3, 64, 128, 255})
-	f.Add(1<<40, 1<<30, 1<<20, 1<<40, 7, 9, 1<<35, uint8(0b10101), []byte{24, 24, 24})
-	f.Fuzz(func(t *testing.T, replicas, partition, maxUnavailable, maxSurge, written, surge, baseline int, flags uint8, groups []byte) {
+	f.Add(1<<40, 1<<30, 1<<20, 1<<40, 7, 9, 1<<35, uint8(0b01010), []byte{24, 24, 24})
+	f.Fuzz(func(
+		t *testing.T, replicas, partition, maxUnavailable, maxSurge, written, surge, baseline int, flags uint8, groups []byte,
+	) {
 		bit := func(i int) bool { return flags>>i&1 == 1 }
 		const limit = 1 << 40 // far beyond what the API accepts, and no overflow
 		for _, n := range []*int{&replicas, &partition, &maxUnavailable, &maxSurge, &written, &surge, &baseline} {
@@ -28,7 +30,7 @@ func FuzzCompute(f *testing.F) {
 					Replicas: written, Surge: surge, Partition: partition / 2,
 					OnDelete: bit(1), Rolling: bit(2), Baseline: baseline,
 				},
-				HasUpdate: bit(3), Observed: bit(4),
+				Observed: bit(3), OldTemplate: bit(4),
 			},
 			Groups: fuzzGroups(groups),
 		}

@@ -46,9 +46,9 @@ type Spec struct {
 // StatefulSet is the leader StatefulSet as it is; the zero value does not exist yet.
 type StatefulSet struct {
 	Spec
-	// HasUpdate: its template is that of the update revision. Observed: its
-	// controller has observed its generation.
-	HasUpdate, Observed bool
+	// Observed: its controller has observed its generation. OldTemplate: its
+	// template is not yet that of the update revision.
+	Observed, OldTemplate bool
 }
 
 // Input is everything that a plan depends on. Budgets are resolved to numbers.
@@ -73,7 +73,7 @@ type Input struct {
 func (in Input) Admits(g Group) bool {
 	now := in.StatefulSet
 	if g.Updated {
-		return now.HasUpdate && in.wants(g)
+		return !now.OldTemplate && in.wants(g)
 	}
 	return now.Observed && (now.OnDelete || g.Index < now.Partition) && in.wants(g)
 }

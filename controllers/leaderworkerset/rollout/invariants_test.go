@@ -74,7 +74,7 @@ func wrongDeletion(in rollout.Input, p rollout.Plan) string {
 			return fmt.Sprintf("released %+v", g)
 		}
 	}
-	if now := in.StatefulSet; len(p.Delete)+len(p.Release) > 0 && !(now.Observed && now.HasUpdate) {
+	if now := in.StatefulSet; len(p.Delete)+len(p.Release) > 0 && !(now.Observed && !now.OldTemplate) {
 		return "acts before the StatefulSet is observed"
 	}
 	return ""

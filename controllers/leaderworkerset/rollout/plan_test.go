@@ -98,6 +98,17 @@ func TestCompute(t *testing.T) {
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
+		"broken ones use up no budget": {
+			inRollout(newWorld(4, 0, 2, 0), onDelete(4, 0), "A+ A+ A+ A~"),
+			want{
+				onDelete(4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.OutdatedBroken}, {Index: 2, Cause: rollout.Outdated}},
+				nil, rollout.Acting, rollout.ReplacingGroups,
+			},
+		},
+		"nothing is deleted under RollingUpdate": {
+			inRollout(newWorld(3, 0, 1, 0), atRest(3, 0), "A+ A+ A+"),
+			want{onDelete(3, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
+		},
 		"the budget is spent by what is not ready": {
 			inRollout(newWorld(4, 0, 1, 0), onDelete(4, 0), "A+ A+ A+ B~"),
 			want{onDelete(4, 0), nil, nil, rollout.Waiting, rollout.BudgetSpent},
@@ -143,6 +154,10 @@ func TestCompute(t *testing.T) {
 			inRollout(newWorld(3, 0, 1, 0), onDelete(3, 0), "A+ A& B+"),
 			want{onDelete(3, 0), nil, []int{1}, rollout.Acting, rollout.ReplacingGroups},
 		},
+		"and are all that is left to replace": {
+			inRollout(newWorld(3, 0, 1, 0), atRest(3, 0), "B+ A& B+"),
+			want{atRest(3, 0), nil, []int{1}, rollout.Acting, rollout.ReplacingGroups},
+		},
 		"exhausted groups of the new revision are not": {
 			inRollout(newWorld(3, 0, 1, 0), onDelete(3, 0), "A+ B& B+"),
 			want{onDelete(3, 0), nil, nil, rollout.Waiting, rollout.BudgetSpent},
@@ -158,12 +173,35 @@ func TestCompute(t *testing.T) {
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
+		"nothing is deleted before they are shielded": {
+			inRollout(newWorld(4, 2, 1, 0), atRest(4, 2), "A+ A+ A+ A+"),
+			want{rollingFrom(4, 4, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
+		},
+		"there is nothing to shield when an update is undone": {
+			func() rollout.Input {
+				in := inRollout(newWorld(4, 2, 1, 0), onDelete(4, 0), "B+ B+ B+ A+")
+				in.CurrentIsUpdate = true
+				return in
+			}(),
+			want{
+				onDelete(4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
+				nil, rollout.Acting, rollout.ReplacingGroups,
+			},
+		},
 		"the written partition follows the deleted leaders": {
 			inRollout(newWorld(4, 2, 1, 0), rollingFrom(4, 4, 0), "A+ A+ A+ Ax"),
 			want{rollingFrom(3, 4, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
 		},
 		"a group replaced out of order takes a moment of OnDelete": {
 			inRollout(newWorld(4, 1, 1, 0), rollingFrom(4, 4, 0), "A+ A# A+ A+"),
+			want{onDelete(4, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
+		},
+		"not while a group below the partition has to come back old": {
+			inRollout(newWorld(4, 1, 1, 0), rollingFrom(4, 4, 0), "-- A# A+ A+"),
+			want{rollingFrom(4, 4, 0), nil, nil, rollout.Waiting, rollout.StatefulSetBehind},
+		},
+		"but when it has come back old, though gated": {
+			inRollout(newWorld(4, 1, 1, 0), rollingFrom(4, 4, 0), "A# A# A+ A+"),
 			want{onDelete(4, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
 		},
 		"and then comes back new": {
@@ -209,6 +247,13 @@ func TestCompute(t *testing.T) {
 			inRollout(newWorld(4, 0, 1, 2), atRest(6, 0), "B~ B~ B+ B+ B+ B+"),
 			want{atRest(4, 0), nil, nil, rollout.Acting, rollout.ChangingStatefulSet},
 		},
+		"surge is capped at replicas": {
+			inRollout(newWorld(1, 0, 0, 2), onDelete(1, 2), "A~ B~ B+"),
+			want{
+				onDelete(1, 1), []rollout.Deletion{{Index: 0, Cause: rollout.OutdatedBroken}},
+				nil, rollout.Acting, rollout.ReplacingGroups,
+			},
+		},
 		"budgets of zero still move": {
 			inRollout(newWorld(2, 0, 0, 0), onDelete(2, 0), "A+ A+"),
 			want{
@@ -221,6 +266,14 @@ func TestCompute(t *testing.T) {
 			want{
 				rollout.Spec{Replicas: 4, OnDelete: true, Rolling: true, Baseline: 2},
 				[]rollout.Deletion{{Index: 1, Cause: rollout.Outdated}}, nil, rollout.Acting, rollout.ReplacingGroups,
+			},
+		},
+		"outdated groups that cannot be scheduled are replaced first": {
+			inRollout(newWorld(4, 0, 1, 0), rollout.Spec{Replicas: 4, OnDelete: true, Rolling: true, Baseline: 2}, "A+ A+ A! A!"),
+			want{
+				rollout.Spec{Replicas: 4, OnDelete: true, Rolling: true, Baseline: 2},
+				[]rollout.Deletion{{Index: 3, Cause: rollout.OutdatedBroken}, {Index: 2, Cause: rollout.OutdatedBroken}},
+				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"a template that fits nowhere stops at the budget": {
@@ -293,8 +346,12 @@ func TestAdmits(t *testing.T) {
 			}
 		})
 	}
-	in := newWorld(2, 0, 1, 0).input()
-	in.StatefulSet.HasUpdate = false
+	in := newWorld(1, 0, 1, 3).input()
+	if in.Admits(rollout.Group{Index: 2, Leader: rollout.Gated, Updated: true}) {
+		t.Error("more surge groups than replicas are admitted")
+	}
+	in = newWorld(2, 0, 1, 0).input()
+	in.StatefulSet.OldTemplate = true
 	if in.Admits(rollout.Group{Index: 1, Leader: rollout.Gated, Updated: true}) {
 		t.Error("a leader is admitted under a StatefulSet whose template is another")
 	}

@@ -28,8 +28,8 @@ func anyInput(t *rapid.T) rollout.Input {
 				Rolling:   rapid.Bool().Draw(t, "rolling"),
 				Baseline:  rapid.IntRange(0, replicas+5).Draw(t, "baseline"),
 			},
-			HasUpdate: rapid.Bool().Draw(t, "hasUpdate"),
-			Observed:  rapid.Bool().Draw(t, "observed"),
+			Observed:    rapid.Bool().Draw(t, "observed"),
+			OldTemplate: rapid.Bool().Draw(t, "oldTemplate"),
 		},
 	}
 	// A few words of randomness stand for hundreds of groups.

@@ -185,7 +185,7 @@ func TestGoldenSimulations(t *testing.T) {
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *rewrite {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {

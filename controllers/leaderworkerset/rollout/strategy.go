@@ -60,7 +60,7 @@ func (s *state) needsCurrent() bool {
 // observes: the controller works by the strategy of spec, with the update revision.
 func (s *state) observes(spec Spec) bool {
 	now := s.StatefulSet
-	return now.HasUpdate && now.Observed && now.OnDelete == spec.OnDelete && now.Partition == spec.Partition
+	return now.Observed && !now.OldTemplate && now.OnDelete == spec.OnDelete && now.Partition == spec.Partition
 }
 
 // strays are gated leaders of a wrong revision that come back with the right one.

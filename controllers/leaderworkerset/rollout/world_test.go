@@ -87,9 +87,9 @@ func (w *world) input() rollout.Input {
 		MaxUnavailable: w.maxUnavailable, MaxSurge: w.maxSurge,
 		CurrentIsUpdate: w.current == w.update,
 		StatefulSet: rollout.StatefulSet{
-			Spec:      w.sts.spec,
-			HasUpdate: w.sts.revision == w.update,
-			Observed:  w.observed,
+			Spec:        w.sts.spec,
+			Observed:    w.observed,
+			OldTemplate: w.sts.revision != w.update,
 		},
 		Groups: make([]rollout.Group, 0, 8),
 	}
