@@ -29,7 +29,7 @@ func (s SubGroups) Index(workerIndex int32) (int32, bool) {
 // included. The leader, where it is an extra pod of subgroup 0, is part of it.
 func (s SubGroups) Members(subGroup int32) (first, last int32) {
 	first = subGroup*s.SubGroupSize + s.firstMember()
-	last = min(first+s.SubGroupSize, s.Size) - 1
+	last = int32(min(int64(first)+int64(s.SubGroupSize), int64(s.Size))) - 1
 	if subGroup == 0 && s.Type != lwsv1.SubGroupPolicyTypeLeaderExcluded {
 		first = 0
 	}

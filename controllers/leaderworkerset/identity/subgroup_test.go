@@ -79,3 +79,22 @@ func TestMembersAreThoseWithTheIndex(t *testing.T) {
 		}
 	})
 }
+
+func TestMembersOfHugeSubGroups(t *testing.T) {
+	const most = 1<<31 - 1
+	tests := map[string]struct {
+		groups      SubGroups
+		first, last int32
+	}{
+		"with leader":    {SubGroups{most, most, withLeader}, 0, most - 1},
+		"without leader": {SubGroups{most, most - 1, withoutLeader}, 1, most - 1},
+		"larger":         {SubGroups{5, most, withoutLeader}, 1, 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if first, last := test.groups.Members(0); first != test.first || last != test.last {
+				t.Errorf("got %d to %d, want %d to %d", first, last, test.first, test.last)
+			}
+		})
+	}
+}

@@ -12,6 +12,10 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
+// maxTPUProcesses bounds the processes of a slice: each is in two variables of each
+// of its containers, and an object of the API has about 1.5 million bytes.
+const maxTPUProcesses = 10_000
+
 // RequestsTPUs says whether a container or init container asks for TPUs.
 func RequestsTPUs(spec *corev1.PodSpec) bool {
 	for container := range containers(spec) {
@@ -67,24 +71,29 @@ func tpuContainers(spec *corev1.PodSpec) (running, alone []*corev1.Container) {
 // An init container runs alone, so its slice has one process in each pod; its
 // port differs from those of the containers, with which pods that are ahead of
 // this one may already listen.
-func addTPUVariables(pod *corev1.Pod, m *member) {
+func addTPUVariables(pod *corev1.Pod, m *member) error {
 	running, alone := tpuContainers(&pod.Spec)
 	if len(running)+len(alone) == 0 {
-		return
+		return nil
 	}
-	hosts, position := m.tpuHosts(pod)
+	first, last := m.tpuMembers(pod)
+	if pods := int(last-first) + 1; pods*max(len(running), 1) > maxTPUProcesses {
+		return fmt.Errorf("the addresses of the TPU containers of %d pods do not fit into a pod: subgroups make slices smaller", pods)
+	}
+	hosts, position := m.tpuHosts(pod, first, last), m.workerIndex-first
 	ports := newPorts(slices.Concat(running, alone))
 	addSlice(running, tpuSlice{m.groupName, hosts, position, ports[:len(running)]})
 	for i, container := range alone {
 		ports := ports[len(running)+i:]
 		addSlice([]*corev1.Container{container}, tpuSlice{m.groupName, hosts, position, ports[:1]})
 	}
+	return nil
 }
 
-// tpuHosts are the host names of the pods that share the pod's slice, and the
-// place of the pod among them. A leader in no subgroup is alone.
-func (m *member) tpuHosts(pod *corev1.Pod) (hosts []string, position int32) {
-	first, last := int32(0), m.size-1
+// tpuMembers are the worker indexes, from first to last, of the pods that share the
+// pod's slice. A leader in no subgroup is alone.
+func (m *member) tpuMembers(pod *corev1.Pod) (first, last int32) {
+	first, last = 0, m.size-1
 	if m.subGroups != nil {
 		if subGroup, ok := m.subGroup(); ok {
 			first, last = m.subGroups.Members(subGroup)
@@ -95,10 +104,15 @@ func (m *member) tpuHosts(pod *corev1.Pod) (hosts []string, position int32) {
 	if first == 0 && m.workerIndex > 0 && pod.Annotations[lwsv1.LeaderRequestsTPUsAnnotationKey] != trueValue {
 		first = 1
 	}
+	return first, last
+}
+
+func (m *member) tpuHosts(pod *corev1.Pod, first, last int32) []string {
+	hosts := make([]string, 0, last-first+1)
 	for index := first; index <= last; index++ {
 		hosts = append(hosts, identity.HostAddress(identity.MemberName(m.groupName, index), pod.Spec.Subdomain))
 	}
-	return hosts, m.workerIndex - first
+	return hosts
 }
 
 // newPorts are the ports of a pod's TPU containers: each has its own, counted from

@@ -269,3 +269,17 @@ func TestTPUContainers(t *testing.T) {
 		t.Error("RequestsTPUs is wrong")
 	}
 }
+
+// A size that only the API allows does not make the webhook write a book.
+func TestTPUSliceTooLarge(t *testing.T) {
+	for size, wantErr := range map[int32]bool{5000: false, 5001: true, 1<<31 - 1: true} {
+		set := lwstest.New("s").Size(size).WorkerTemplate(lwstest.TPUPodTemplate(1, "a", "b")).Obj()
+		err := AdmitWorker(newWorkerPod(set, 0, 1))
+		if (err != nil) != wantErr {
+			t.Errorf("size %d: %v", size, err)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "the addresses of the TPU containers of "+strconv.Itoa(int(size))+" pods do not fit") {
+			t.Errorf("size %d: %v", size, err)
+		}
+	}
+}

@@ -50,10 +50,9 @@ func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy lwsv1.PodTerminationP
 	if topology := pod.Annotations[lwsv1.ExclusiveTopologyAnnotationKey]; topology != "" {
 		requireExclusive(&pod.Spec, lwsv1.GroupKeyLabelKey, leader.Key, topology)
 	}
-	admitMember(pod, m)
 	setTerminationPolicy(pod, policy)
 	addGate(&pod.Spec)
-	return nil
+	return admitMember(pod, m)
 }
 
 // AdmitWorker makes a pod a worker of the group of its StatefulSet.
@@ -68,19 +67,21 @@ func AdmitWorker(pod *corev1.Pod) error {
 		return err
 	}
 	pod.Labels = merge(pod.Labels, map[string]string{lwsv1.WorkerIndexLabelKey: formatNumber(workerIndex)})
-	admitMember(pod, m)
-	return nil
+	return admitMember(pod, m)
 }
 
 // admitMember adds what leader and workers have alike.
-func admitMember(pod *corev1.Pod, m *member) {
+func admitMember(pod *corev1.Pod, m *member) error {
 	m.labelSubGroup(pod)
 	topology := pod.Annotations[lwsv1.SubGroupExclusiveTopologyAnnotationKey]
 	if _, ok := m.subGroup(); ok && topology != "" {
 		requireExclusive(&pod.Spec, lwsv1.SubGroupKeyLabelKey, pod.Labels[lwsv1.SubGroupKeyLabelKey], topology)
 	}
-	addTPUVariables(pod, m)
+	if err := addTPUVariables(pod, m); err != nil {
+		return err
+	}
 	addVariables(pod, m)
+	return nil
 }
 
 func setTerminationPolicy(pod *corev1.Pod, policy lwsv1.PodTerminationPolicyType) {

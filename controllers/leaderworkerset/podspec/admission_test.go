@@ -224,6 +224,7 @@ func TestOddPodsAreRefused(t *testing.T) {
 		"subgroup size too large":  {newLeaderPod(set, 0), leader, func(p *corev1.Pod) { p.Annotations[prefix+"subgroup-size"] = "99999999999" }, "annotation " + prefix + `subgroup-size is "99999999999", want a number from 1`},
 		"worker without a name":    {newWorkerPod(set, 0, 1), AdmitWorker, func(p *corev1.Pod) { p.Name = "" }, `pod "" is not called as a worker of group "a-0"`},
 		"worker 0":                 {newWorkerPod(set, 0, 1), AdmitWorker, func(p *corev1.Pod) { p.Name = "a-0-0" }, `pod "a-0-0" is not called as a worker of group "a-0"`},
+		"worker beyond the size":   {newWorkerPod(set, 0, 4), AdmitWorker, func(*corev1.Pod) {}, "worker index 4 is not below the group's size, 4"},
 		"worker of another group":  {newWorkerPod(set, 0, 1), AdmitWorker, func(p *corev1.Pod) { p.Name = "a-1-1" }, `pod "a-1-1" is not called as a worker of group "a-0"`},
 		"worker without labels":    {newWorkerPod(set, 0, 1), AdmitWorker, func(p *corev1.Pod) { p.Labels = nil }, `pod "a-0-1" is not called as a worker of group "-"`},
 		"worker without size":      {newWorkerPod(set, 0, 1), AdmitWorker, func(p *corev1.Pod) { p.Annotations = nil }, "annotation " + prefix + `size is "", want a number from 1`},

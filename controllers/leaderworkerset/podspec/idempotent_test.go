@@ -140,3 +140,36 @@ func checkVariables(t *rapid.T, pod *corev1.Pod) {
 		}
 	}
 }
+
+// Whatever a pod looks like, it is admitted, with its place in its labels, or
+// refused with an error.
+func TestOddPodsNeverPanic(t *testing.T) {
+	text := rapid.SampledFrom([]string{"", "-", "0", "1", "-1", "s", "s-0", "s-0-1", "2147483647", "x y", "LeaderExcluded", "true"})
+	keys := []string{
+		"name", "group-index", "group-key", "worker-index", "subgroup-index", "size", "subgroup-size",
+		"subgroup-policy-type", "subdomainPolicy", "exclusive-topology", "subgroup-exclusive-topology", "leader-requests-tpus",
+	}
+	drawMap := func(t *rapid.T, label string) map[string]string {
+		values := map[string]string{}
+		for _, key := range rapid.SliceOfDistinct(rapid.SampledFrom(keys), rapid.ID[string]).Draw(t, label) {
+			values[prefix+key] = text.Draw(t, key)
+		}
+		return values
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		pod := &corev1.Pod{}
+		pod.Name, pod.Labels, pod.Annotations = text.Draw(t, "name"), drawMap(t, "labels"), drawMap(t, "annotations")
+		if rapid.Bool().Draw(t, "with containers") {
+			pod.Spec = drawTemplate(t, "any").Spec
+		}
+		worker := pod.DeepCopy()
+		if leader, err := OrdinalLeader(pod); err == nil {
+			if err := AdmitLeader(pod, leader, lwsv1.ParallelPodTermination); err == nil && pod.Labels[prefix+"group-index"] != leader.Index {
+				t.Fatalf("admitted with labels %v", pod.Labels)
+			}
+		}
+		if err := AdmitWorker(worker); err == nil && worker.Labels[prefix+"worker-index"] == "" {
+			t.Fatalf("admitted with labels %v", worker.Labels)
+		}
+	})
+}

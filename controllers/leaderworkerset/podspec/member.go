@@ -25,6 +25,9 @@ func readMember(pod *corev1.Pod, groupName string, workerIndex int32) (*member, 
 	if err != nil {
 		return nil, err
 	}
+	if workerIndex >= size {
+		return nil, fmt.Errorf("worker index %d is not below the group's size, %d", workerIndex, size)
+	}
 	m := &member{groupName: groupName, workerIndex: workerIndex, size: size}
 	if _, ok := pod.Annotations[lwsv1.SubGroupSizeAnnotationKey]; !ok {
 		return m, nil

@@ -8,6 +8,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -47,8 +48,9 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 	return patched(before, pod)
 }
 
-// membership is what has to be read about a pod of a set.
+// membership is what has to be known about a pod of a set.
 type membership struct {
+	leader bool
 	// policy is used for leaders only.
 	policy lwsv1.PodTerminationPolicyType
 }
@@ -63,7 +65,8 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	if err != nil || !ours {
 		return nil, err
 	}
-	if !identity.IsLeader(pod) {
+	// A user's template may have the label that tells a leader, so the owner decides.
+	if metav1.GetControllerOf(pod).Name != identity.LeaderStatefulSetName(key.Name) {
 		return &membership{}, nil
 	}
 	// A set that is gone has the default.
@@ -71,11 +74,11 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	if _, err := p.reader.get(ctx, key, set); err != nil {
 		return nil, fmt.Errorf("set %s: %w", key, err)
 	}
-	return &membership{policy: lwsv1.PodTerminationPolicy(set)}, nil
+	return &membership{leader: true, policy: lwsv1.PodTerminationPolicy(set)}, nil
 }
 
 func admit(pod *corev1.Pod, found *membership) error {
-	if !identity.IsLeader(pod) {
+	if !found.leader {
 		return podspec.AdmitWorker(pod)
 	}
 	leader, err := podspec.OrdinalLeader(pod)

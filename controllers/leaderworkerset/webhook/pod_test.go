@@ -171,6 +171,8 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 	noneChain := []client.Object{
 		statefulSet("sample", bySet("sample")), statefulSet("sample-1", bySet("sample")), set,
 	}
+	labelled := sampleWorker(set)
+	labelled.Labels[prefix+"worker-index"] = "0"
 	tests := map[string]struct {
 		pod      *corev1.Pod
 		cached   []client.Object
@@ -178,13 +180,14 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 		wantLive int
 		policy   string
 	}{
-		"leader":                     {sampleLeader(set), append(chainOfSample(), set), nil, 0, "Parallel"},
-		"leader, nothing cached":     {sampleLeader(set), nil, append(chainOfSample(), set), 2, "Parallel"},
-		"leader, set gone":           {sampleLeader(set), chainOfSample(), nil, 1, ""},
-		"worker":                     {sampleWorker(set), append(chainOfSample(), set), nil, 0, ""},
-		"worker, nothing cached":     {sampleWorker(set), nil, append(chainOfSample(), set), 3, ""},
-		"worker, its owner uncached": {sampleWorker(set), chainOfSample()[:2], chainOfSample(), 1, ""},
-		"worker of a None set":       {sampleWorker(set), noneChain, nil, 0, ""},
+		"worker, labelled as a leader": {labelled, append(chainOfSample(), set), nil, 0, ""},
+		"leader":                       {sampleLeader(set), append(chainOfSample(), set), nil, 0, "Parallel"},
+		"leader, nothing cached":       {sampleLeader(set), nil, append(chainOfSample(), set), 2, "Parallel"},
+		"leader, set gone":             {sampleLeader(set), chainOfSample(), nil, 1, ""},
+		"worker":                       {sampleWorker(set), append(chainOfSample(), set), nil, 0, ""},
+		"worker, nothing cached":       {sampleWorker(set), nil, append(chainOfSample(), set), 3, ""},
+		"worker, its owner uncached":   {sampleWorker(set), chainOfSample()[:2], chainOfSample(), 1, ""},
+		"worker of a None set":         {sampleWorker(set), noneChain, nil, 0, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -199,12 +202,15 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 				t.Errorf("%d live reads, want %d", live.count, test.wantLive)
 			}
 			want := test.pod.DeepCopy()
-			if err := admit(want, &membership{policy: lwsv1.PodTerminationPolicyType(test.policy)}); err != nil {
+			if err := admit(want, &membership{leader: want.Name == "sample-1", policy: lwsv1.PodTerminationPolicyType(test.policy)}); err != nil {
 				t.Fatal(err)
 			}
 			got := apply(t, request, response)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if want := map[string]string{"sample-1": "0", "sample-1-2": "2"}[got.Name]; got.Labels[prefix+"worker-index"] != want {
+				t.Errorf("worker-index %q, want %q", got.Labels[prefix+"worker-index"], want)
 			}
 			if got.Labels[prefix+"group-index"] != "1" || got.Annotations[prefix+"pod-termination-policy"] != test.policy {
 				t.Errorf("labels %v, annotations %v", got.Labels, got.Annotations)
@@ -378,7 +384,7 @@ func TestPatchIsExact(t *testing.T) {
 		}
 		request := createRequest(t, pod)
 		want := pod.DeepCopy()
-		if err := admit(want, &membership{}); err != nil {
+		if err := admit(want, &membership{leader: true}); err != nil {
 			r.Fatal(err)
 		}
 		if diff := cmp.Diff(want, apply(t, request, handler.Handle(context.Background(), request))); diff != "" {
