@@ -303,4 +303,3 @@ func TestAForeignProcessUnderARecordedIDIsLeftAlone(t *testing.T) {
 	}
 	requireNothingLeft(t, o.Dir)
 }
-

@@ -93,7 +93,9 @@ func (s *state) setPort(name string, port int) {
 
 func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
 
-func (s *state) logFile(component string) string { return s.path(filepath.Join(logsDir, component+".log")) }
+func (s *state) logFile(component string) string {
+	return s.path(filepath.Join(logsDir, component+".log"))
+}
 
 func (s *state) url() string { return fmt.Sprintf("https://127.0.0.1:%d", s.Ports[apiPort]) }
 
