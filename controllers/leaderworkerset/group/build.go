@@ -83,8 +83,8 @@ func desiredWorkers(o *observation, spec *revision.Spec, placement podspec.Place
 			Ordinals:             &appsv1.StatefulSetOrdinals{Start: 1},
 			Template:             *template,
 			VolumeClaimTemplates: spec.LeaderWorkerTemplate.VolumeClaimTemplates,
-			PersistentVolumeClaimRetentionPolicy: o.set.Spec.LeaderWorkerTemplate.
-				PersistentVolumeClaimRetentionPolicy.DeepCopy(),
+			PersistentVolumeClaimRetentionPolicy: retentionOf(
+				o.set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy),
 		},
 	}
 }
@@ -107,24 +107,32 @@ func applyConfigurationOf(desired *appsv1.StatefulSet) (*appsapply.StatefulSetAp
 // workersDiffer leaves out what the API server does not let change.
 func workersDiffer(desired, live *appsv1.StatefulSet) bool {
 	return live.Spec.Replicas == nil || *live.Spec.Replicas != *desired.Spec.Replicas ||
-		dependsOn(desired) != dependsOn(live) ||
+		dependsOn(desired.Spec.PersistentVolumeClaimRetentionPolicy) != dependsOn(live.Spec.PersistentVolumeClaimRetentionPolicy) ||
 		!revision.EqualTemplates(&desired.Spec.Template, &live.Spec.Template)
 }
 
-// dependsOn is what a worker StatefulSet takes from the set as it is now.
-func dependsOn(s *appsv1.StatefulSet) string {
-	return retentionOf(s.Spec.PersistentVolumeClaimRetentionPolicy)
+// dependsOn is what a worker StatefulSet takes from the set as it is now, as text.
+func dependsOn(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy) string {
+	complete := retentionOf(policy)
+	return string(complete.WhenDeleted) + "/" + string(complete.WhenScaled)
 }
 
-func retentionOf(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy) string {
-	deleted, scaled := appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+// retentionOf is a policy with its defaults. It is written also if the set has none,
+// so that one that was taken back does not stay.
+func retentionOf(
+	policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy,
+) *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy {
+	complete := &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+		WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+		WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+	}
 	if policy != nil && policy.WhenDeleted != "" {
-		deleted = policy.WhenDeleted
+		complete.WhenDeleted = policy.WhenDeleted
 	}
 	if policy != nil && policy.WhenScaled != "" {
-		scaled = policy.WhenScaled
+		complete.WhenScaled = policy.WhenScaled
 	}
-	return string(deleted) + "/" + string(scaled)
+	return complete
 }
 
 // hasLabels: the labels by which the workers are found.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,9 +22,6 @@ const (
 	takenService = "Service"
 )
 
-// again is how long a step that was planned from an old state waits for the cache.
-const again = 100 * time.Millisecond
-
 // run creates the worker StatefulSet. The cache shows only what has our labels, so a
 // name that looks free may be taken: one live read tells by whom.
 func (createWorkers) run(ctx context.Context, w *writer) error {
@@ -42,7 +38,7 @@ func (createWorkers) run(ctx context.Context, w *writer) error {
 	}
 	delete(w.note.taken, takenWorkers)
 	w.note.workers = made{uid: desired.UID, at: w.o.Now}
-	w.note.settled = settled{uid: desired.UID, generation: desired.Generation, desired: dependsOn(desired)}
+	w.note.settled = settled{uid: desired.UID, generation: desired.Generation, desired: dependsOn(desired.Spec.PersistentVolumeClaimRetentionPolicy)}
 	return nil
 }
 
@@ -56,9 +52,10 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 		}
 		return fmt.Errorf("StatefulSet %s: %w", desired.Name, err)
 	}
-	seen := workerSetOf(live)
-	switch whose := belongingOf(seen, w.o.Leader, w.o.Set.UID); {
-	case whose == ofLeader && !seen.Deleting:
+	in := w.o.workersInput()
+	in.Workers = workerSetOf(live)
+	switch whose := in.belonging(); {
+	case whose == in.rightful() && in.living() != nil && !in.Workers.Deleting:
 		return w.applyWorkers(ctx, desired, live)
 	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set:
 		return &takenError{name: takenWorkers, message: describeTaken("StatefulSet "+desired.Name, controllerOf(live))}
@@ -70,7 +67,7 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 // it: its generation counts them.
 func (checkWorkers) run(ctx context.Context, w *writer) error {
 	live := w.o.workers
-	depends := retentionOf(w.o.set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy)
+	depends := dependsOn(w.o.set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy)
 	if w.note.settled == (settled{live.UID, live.Generation, depends}) && hasLabels(live, w.o) {
 		return nil
 	}
@@ -102,7 +99,7 @@ func (w *writer) applyWorkers(ctx context.Context, desired, live *appsv1.Statefu
 		return w.failure(verbUpdate, desired, err)
 	}
 	if config.Generation != nil {
-		w.note.settled = settled{live.UID, *config.Generation, dependsOn(desired)}
+		w.note.settled = settled{live.UID, *config.Generation, dependsOn(desired.Spec.PersistentVolumeClaimRetentionPolicy)}
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ type note struct {
 	policy  lwsv1.RestartPolicyType
 	told    map[string]string
 	settled settled
-	taken   map[string]taken // by kind and name
+	taken   map[string]taken // by kind
+	stale   int              // reconciles in a row that were planned from an old state
 }
 
 // made is an object that was created.
@@ -59,6 +60,10 @@ type taken struct {
 const (
 	takenPause    = time.Second
 	takenPauseMax = time.Minute
+
+	staleWait      = 100 * time.Millisecond
+	staleWaitMax   = time.Minute
+	staleDoublings = 10
 
 	// unseenFor is how long a created object may take to come into the cache before
 	// its creation is tried again.
@@ -155,6 +160,13 @@ func (n *note) take(name, message string, now time.Time) time.Duration {
 	}
 	n.taken[name] = taken{message: message, until: now.Add(pause), pause: pause}
 	return pause
+}
+
+// behind is how long a reconcile that was planned from an old state waits for the
+// cache: longer and longer, should the cache never show what is in the way.
+func (n *note) behind() time.Duration {
+	n.stale++
+	return min(staleWait<<min(n.stale-1, staleDoublings), staleWaitMax)
 }
 
 // tell says whether a text about a topic is news.

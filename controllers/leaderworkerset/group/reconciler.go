@@ -73,6 +73,9 @@ func (o *observation) leaderUID() types.UID {
 // conclude makes of what came of the writes when to look again, what the set is to
 // know, and what is told.
 func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
+	if !errors.Is(err, errStale) {
+		w.note.stale = 0
+	}
 	if err == nil {
 		if w.o.Set != nil {
 			w.note.policy = w.o.Set.Policy
@@ -86,7 +89,7 @@ func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
 	case errors.Is(err, errEnding):
 		return reconcile.Result{}, nil
 	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: w.note.behind()}, nil
 	case isTaken:
 		p.Report.Problem = conflictProblem(taken.message)
 		p.tell(nameConflict(taken.message))

@@ -198,16 +198,16 @@ func (w *waker) set(ctx context.Context, before, after *lwsv1.LeaderWorkerSet, q
 	}
 }
 
-// live is what of a set takes effect on all its groups.
-type live struct {
+// liveFields are what of a set takes effect on all its groups.
+type liveFields struct {
 	facts     setFacts
 	retention string
 }
 
-func liveOf(set *lwsv1.LeaderWorkerSet) live {
+func liveOf(set *lwsv1.LeaderWorkerSet) liveFields {
 	facts := *setFactsOf(set)
 	facts.Partition = 0
-	return live{facts: facts, retention: retentionOf(set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy)}
+	return liveFields{facts: facts, retention: dependsOn(set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy)}
 }
 
 // all wakes all groups of a set: those with a leader, and those with workers left.
