@@ -72,7 +72,7 @@ func (w *world) expectNoOrphans() {
 	some, lacks := map[string]bool{}, map[string]bool{}
 	for _, set := range w.sets() {
 		key, _ := identity.KeyOf(set.Labels)
-		revision := fmt.Sprintf("%d/%s", key.Slice, key.Revision)
+		revision := fmt.Sprintf("%d/%s sliceless %v", key.Slice, key.Revision, key.Sliceless)
 		if *set.Spec.Replicas > 0 {
 			some[revision] = true
 		} else {
