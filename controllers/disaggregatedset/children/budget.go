@@ -23,15 +23,29 @@ const (
 // unavailability down. Where both come out as zero, unavailability counts as 1,
 // since nothing could ever move otherwise.
 func BudgetOf(spec *lwsv1.LeaderWorkerSetSpec, target int) Budget {
-	surge, unavailable := defaultSurge, defaultUnavailable
-	if config := spec.RolloutStrategy.RollingUpdateConfiguration; config != nil {
-		surge = resolve(config.MaxSurge, target, true, defaultSurge)
-		unavailable = resolve(config.MaxUnavailable, target, false, defaultUnavailable)
+	b := asWritten(spec, target)
+	if b.isZero() {
+		b.Unavailable = 1
 	}
-	if surge == 0 && unavailable == 0 {
-		unavailable = 1
+	return b
+}
+
+// RoundsToZero says that both budgets come out as zero for a target above zero.
+func RoundsToZero(spec *lwsv1.LeaderWorkerSetSpec, target int) bool {
+	return target > 0 && asWritten(spec, target).isZero()
+}
+
+func (b Budget) isZero() bool { return b.Surge == 0 && b.Unavailable == 0 }
+
+func asWritten(spec *lwsv1.LeaderWorkerSetSpec, target int) Budget {
+	config := spec.RolloutStrategy.RollingUpdateConfiguration
+	if config == nil {
+		return Budget{Surge: defaultSurge, Unavailable: defaultUnavailable}
 	}
-	return Budget{Surge: surge, Unavailable: unavailable}
+	return Budget{
+		Surge:       resolve(config.MaxSurge, target, true, defaultSurge),
+		Unavailable: resolve(config.MaxUnavailable, target, false, defaultUnavailable),
+	}
 }
 
 func resolve(value *intstr.IntOrString, target int, roundUp bool, fallback int) int {
