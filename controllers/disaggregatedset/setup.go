@@ -74,16 +74,16 @@ const (
 
 // CacheOptions narrow what the manager keeps in memory to what carries the labels
 // of sets.
-func CacheOptions() map[client.Object]cache.ByObject {
+func CacheOptions() cache.Options {
 	labelled, err := labels.NewRequirement(dsv1.SetNameLabelKey, selection.Exists, nil)
 	if err != nil {
 		panic(err) // the key is a constant
 	}
 	narrowed := cache.ByObject{Label: labels.NewSelector().Add(*labelled)}
-	return map[client.Object]cache.ByObject{
+	return cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&lwsv1.LeaderWorkerSet{}: narrowed,
 		&corev1.Service{}:        narrowed,
-	}
+	}}
 }
 
 // RegisterIndexes adds the indexes of kinds that are served from the beginning.

@@ -54,7 +54,9 @@ var _ = BeforeSuite(func() {
 	var ctx context.Context
 	ctx, stop = context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	store, err := cache.New(config, cache.Options{Scheme: scheme, ByObject: CacheOptions()})
+	options := CacheOptions()
+	options.Scheme = scheme
+	store, err := cache.New(config, options)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(RegisterIndexes(ctx, store)).To(Succeed())
 	Expect(RegisterLeaderWorkerSetIndexes(ctx, store)).To(Succeed())

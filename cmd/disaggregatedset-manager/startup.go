@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
+)
+
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=disaggregatedsets.disaggregatedset.x-k8s.io;disaggregatedsetrolescalers.disaggregatedset.x-k8s.io;leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
+
+// How long after a look at a definition the next one follows.
+const (
+	firstLook = time.Second
+	lastLook  = 10 * time.Second
+)
+
+// startup brings the manager up step by step: the webhooks once there is a
+// certificate, the controller once the API server has the schema of its kinds, its
+// work once LeaderWorkerSets are served. Until then the process lives, and its
+// readiness says what is missing.
+type startup struct {
+	mgr           ctrl.Manager
+	configuration *configv1.Configuration
+	definitions   rest.Interface
+	certificate   *gate
+	schema        *gate
+	// leaderWorkerSets is open once they are served.
+	leaderWorkerSets *gate
+	caches           *gate
+	webhooks         healthz.Checker
+}
+
+func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
+	return &startup{
+		mgr:              mgr,
+		configuration:    c,
+		certificate:      certificate,
+		schema:           newGate("the CustomResourceDefinitions were not looked at yet"),
+		leaderWorkerSets: newGate("CustomResourceDefinition " + leaderWorkerSetDefinition().name + " was not looked at yet"),
+		caches:           newGate("the caches are not filled yet"),
+		webhooks:         webhooks,
+	}
+}
+
+// setup adds the steps and the readiness checks to the manager.
+func (s *startup) setup() error {
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client of definitions: %w", err)
+	}
+	s.definitions = client.RESTClient()
+	steps := []func(context.Context) error{s.startControllers, s.startWebhooks, s.awaitLeaderWorkerSets}
+	for _, step := range steps {
+		if err := s.mgr.Add(everyReplica{step}); err != nil {
+			return err
+		}
+	}
+	return setupHealth(s.mgr, s.configuration.Health, readiness{
+		{"schema", s.schema.check},
+		{"leaderworkersets", s.leaderWorkerSets.check},
+		{"caches", s.caches.check},
+		{"certificate", s.certificate.check},
+		{"webhooks", s.webhooks},
+	})
+}
+
+// startControllers waits for the schema, adds the controller, and waits for what
+// it reads.
+func (s *startup) startControllers(ctx context.Context) error {
+	if !s.await(ctx, s.schema, ownDefinitions()...) {
+		return nil
+	}
+	if err := setupControllers(ctx, s.mgr, s.configuration, s.leaderWorkerSets); err != nil {
+		return err
+	}
+	if s.mgr.GetCache().WaitForCacheSync(ctx) {
+		s.caches.open()
+	}
+	return nil
+}
+
+// startWebhooks waits for a certificate and for the kinds, and serves the webhooks.
+func (s *startup) startWebhooks(ctx context.Context) error {
+	for _, g := range []*gate{s.certificate, s.schema} {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-g.opened:
+		}
+	}
+	return setupWebhooks(s.mgr)
+}
+
+func (s *startup) awaitLeaderWorkerSets(ctx context.Context) error {
+	s.await(ctx, s.leaderWorkerSets, leaderWorkerSetDefinition())
+	return nil
+}
+
+// await looks at definitions until they are what the manager needs, opens the gate
+// and says so; false if the context ends before. What is wrong is logged when it
+// changes.
+func (s *startup) await(ctx context.Context, g *gate, definitions ...definition) bool {
+	backoff := wait.Backoff{Duration: firstLook, Factor: 2, Steps: 10, Cap: lastLook}
+	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		for _, d := range definitions {
+			if err := s.checkDefinition(ctx, d); err != nil {
+				if g.close("%v", err) && ctx.Err() == nil {
+					log.FromContext(ctx).Info("waiting for a CustomResourceDefinition", "reason", err.Error())
+				}
+				return false, nil
+			}
+		}
+		g.open()
+		return true, nil
+	})
+	return err == nil
+}
+
+func (s *startup) checkDefinition(ctx context.Context, d definition) error {
+	data, err := s.definitions.Get().
+		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name).
+		Do(ctx).Raw()
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("CustomResourceDefinition %s does not exist: apply the CustomResourceDefinitions of release %s",
+			d.name, buildVersion())
+	case err != nil:
+		return fmt.Errorf("get CustomResourceDefinition %s: %w", d.name, err)
+	}
+	return d.check(data)
+}
