@@ -11,3 +11,5 @@
 //     a Secret together with the certificate that is served. Trust is the list of
 //     authorities that the API server is told to believe.
 package main
+
+//go:generate go tool -modfile=../../go.tools.mod controller-gen rbac:roleName=lws-manager-role webhook paths=./... paths=../../controllers/leaderworkerset/... output:rbac:dir=../../config/rbac output:webhook:dir=../../config/webhook

@@ -1,0 +1,65 @@
+# Everything a developer does here. `make help` lists it.
+
+TOOL := go tool -modfile=$(CURDIR)/go.tools.mod
+CLUSTER := $(CURDIR)/bin/cluster
+LOCAL := $(CURDIR)/bin/local
+KUBE ?= 1.37
+GO_MODULES := . e2e e2e/cluster
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
+
+.DEFAULT_GOAL := help
+.PHONY: help up down generate manifests fmt lint unit integration e2e test verify build bench cluster local
+
+help: ## Show this list
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+up: local ## Start a cluster on this machine with the managers and a sample, Available
+	@$(LOCAL) up --kube $(KUBE)
+
+down: local ## Stop all that `make up` started
+	@$(LOCAL) down
+
+build: ## Build the programs into bin/
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+generate: ## Regenerate code and CustomResourceDefinitions from the API types
+	go generate ./apis
+
+manifests: ## Regenerate roles and webhooks from the markers beside the code
+	go generate ./cmd/...
+
+fmt: ## Format the code
+	@for m in $(GO_MODULES); do (cd $$m && $(TOOL) golangci-lint-kube-api-linter fmt ./...) || exit; done
+
+lint: ## Lint every module
+	@for m in $(GO_MODULES); do (cd $$m && echo "lint $$m" && $(TOOL) golangci-lint-kube-api-linter run ./...) || exit; done
+
+unit: ## Test what is pure, in under a minute
+	go test ./...
+
+integration: cluster ## Test against a real kube-apiserver
+	KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))" go test -p 1 -tags integration $(INTEGRATION)
+
+e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
+	cd e2e/cluster && go test ./...
+	cd e2e && KUBE=$(KUBE) go test -p 1 -timeout 60m ./...
+
+test: unit integration e2e ## All tests, the fast ones first
+
+verify: ## Regenerate everything, vet and lint; fail on any difference
+	@$(MAKE) --no-print-directory generate manifests fmt
+	@git diff --exit-code --stat || { echo "verify: commit what 'make generate manifests fmt' changes" >&2; exit 1; }
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: files that are not committed" >&2; exit 1; }
+	@for m in $(GO_MODULES); do (cd $$m && go vet ./... && go mod verify >/dev/null) || exit; done
+	@$(MAKE) --no-print-directory lint
+
+bench: cluster ## Measure managers against bare StatefulSets
+	cd e2e && go run ./benchmark
+
+cluster:
+	@cd e2e/cluster && go build -o $(CLUSTER) .
+
+local:
+	@cd e2e && go build -o $(LOCAL) ./local

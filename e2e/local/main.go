@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"sigs.k8s.io/lws/e2e/cluster/controlplane"
+	"sigs.k8s.io/lws/e2e/managers"
+)
+
+const (
+	usage          = "Usage: local up|down [flags]"
+	exitUsage      = 2
+	exitInterrupt  = 130
+	availableAfter = "120s"
+)
+
+// samples are what make up starts.
+var samples = []string{"leaderworkerset_basic.yaml", "leaderworkerset_vllm.yaml"}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes one command. Progress goes to progress, what the user needs to out.
+func run(ctx context.Context, args []string, out, progress io.Writer) int {
+	if len(args) == 0 || (args[0] != "up" && args[0] != "down") {
+		fmt.Fprintln(progress, usage)
+		return exitUsage
+	}
+	options := controlplane.Defaults("")
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.StringVar(&options.Name, "name", "local", "name of the cluster")
+	flags.StringVar(&options.Kubernetes, "kube", options.Kubernetes, "Kubernetes version, as 1.37")
+	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes")
+	if err := flags.Parse(args[1:]); err != nil {
+		return exitUsage
+	}
+	checkout, err := managers.Checkout()
+	if err != nil {
+		fmt.Fprintln(progress, "local:", err)
+		return 1
+	}
+	options.Dir, options.Log = filepath.Join(checkout, ".cluster"), progress
+	if args[0] == "down" {
+		err = down(options)
+	} else {
+		err = up(ctx, options, checkout, out)
+	}
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(progress, "interrupted; nothing is left running")
+		return exitInterrupt
+	}
+	fmt.Fprintf(progress, "make %s: %v\n", args[0], err)
+	return 1
+}
+
+// up starts everything, or leaves nothing running.
+func up(ctx context.Context, options controlplane.Options, checkout string, out io.Writer) error {
+	err := start(ctx, options, checkout, out)
+	if err != nil {
+		return errors.Join(err, down(options))
+	}
+	return nil
+}
+
+func start(ctx context.Context, options controlplane.Options, checkout string, out io.Writer) error {
+	cluster, err := controlplane.Up(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := managers.StopAll(cluster.Dir()); err != nil {
+		return err
+	}
+	for _, shipped := range []managers.Shipped{managers.LWS()} {
+		if err := startManager(ctx, cluster, shipped, options.Log); err != nil {
+			return err
+		}
+	}
+	for _, sample := range samples {
+		file := filepath.Join(checkout, "config/samples", sample)
+		if _, err := managers.Kubectl(ctx, cluster, nil, "apply", "--server-side", "-f", file); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(options.Log, "samples are applied; waiting until they are Available")
+	if _, err := managers.Kubectl(ctx, cluster, nil, "wait", "--for=condition=Available", "leaderworkersets", "--all", "--timeout="+availableAfter); err != nil {
+		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "leaderworkersets,pods", "--output=wide")
+		return fmt.Errorf("%w\n%s", err, seen)
+	}
+	return show(ctx, cluster, out)
+}
+
+func startManager(ctx context.Context, cluster *controlplane.Cluster, shipped managers.Shipped, log io.Writer) error {
+	installed, err := managers.Install(ctx, cluster, shipped)
+	if err != nil {
+		return err
+	}
+	process, err := installed.Start(ctx, managers.Options{})
+	if err != nil {
+		return err
+	}
+	if err := process.AwaitReady(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(log, "%s is ready: process %d, log %s\n", shipped.Name, process.PID, process.LogFile())
+	return nil
+}
+
+// show prints what there is and how to reach it.
+func show(ctx context.Context, cluster *controlplane.Cluster, out io.Writer) error {
+	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "leaderworkersets")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\nto use it:\nexport PATH='%s':$PATH KUBECONFIG='%s'\n", sets, cluster.BinDir(), cluster.Kubeconfig())
+	return nil
+}
+
+// down stops the managers and the cluster, and removes what they left.
+func down(options controlplane.Options) error {
+	return errors.Join(
+		managers.StopAll(filepath.Join(options.Dir, options.Name)),
+		controlplane.Down(options.Dir, options.Name),
+	)
+}

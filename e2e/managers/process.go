@@ -1,0 +1,178 @@
+package managers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
+)
+
+const (
+	stopPatience  = 40 * time.Second
+	readyPatience = time.Minute
+	pollInterval  = 50 * time.Millisecond
+	fileMode      = 0o600
+	logTail       = 4 << 10
+)
+
+// Options are what a run of a manager differs in.
+type Options struct {
+	// Replica tells runs that are alive at the same time apart; "0" if empty.
+	Replica string
+	// Configure changes the configuration.
+	Configure func(*configv1.Configuration)
+	// Args are further flags, Env further variables.
+	Args []string
+	Env  []string
+}
+
+// Process is a manager that runs.
+type Process struct {
+	// PID is its process ID.
+	PID int
+	// MetricsAddress and ProbeAddress are where it serves.
+	MetricsAddress string
+	ProbeAddress   string
+
+	name    string
+	dir     string
+	exited  chan struct{}
+	failure error
+}
+
+// Start starts the manager with the shipped ServiceAccount and returns without
+// waiting for it. Only one process at a time can serve the webhooks: that with an
+// empty Replica.
+func (m *Installed) Start(ctx context.Context, options Options) (*Process, error) {
+	webhookPort, replica := m.webhookPort, "0"
+	var err error
+	if options.Replica != "" {
+		replica = options.Replica
+		if webhookPort, err = freePort(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p := &Process{name: m.Name, dir: filepath.Join(m.dir, replica), exited: make(chan struct{})}
+	if err := os.MkdirAll(p.dir, 0o750); err != nil {
+		return nil, err
+	}
+	file, kubeconfig, err := m.configure(ctx, p, webhookPort, options)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"--config=" + file, "--kubeconfig=" + kubeconfig}, options.Args...)
+	if err := p.launch(m.program, args, options.Env); err != nil {
+		return nil, err
+	}
+	return p, os.WriteFile(filepath.Join(p.dir, pidFile), []byte(strconv.Itoa(p.PID)), fileMode)
+}
+
+// configure writes the files that the process reads.
+func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, options Options) (file, kubeconfig string, err error) {
+	metrics, err := freePort(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	probes, err := freePort(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	p.MetricsAddress, p.ProbeAddress = "127.0.0.1:"+strconv.Itoa(metrics), "127.0.0.1:"+strconv.Itoa(probes)
+	c := &configv1.Configuration{}
+	c.APIVersion, c.Kind = configv1.GroupVersion.String(), configv1.Kind
+	c.Webhook = configv1.Webhook{Host: listenHost, Port: new(int32(webhookPort))}
+	c.Metrics.BindAddress = p.MetricsAddress
+	c.Health.HealthProbeBindAddress = p.ProbeAddress
+	if options.Configure != nil {
+		options.Configure(c)
+	}
+	data, err := yaml.Marshal(c)
+	if err != nil {
+		return "", "", err
+	}
+	file, kubeconfig = filepath.Join(p.dir, "configuration.yaml"), filepath.Join(p.dir, "kubeconfig")
+	if err := os.WriteFile(file, data, fileMode); err != nil {
+		return "", "", err
+	}
+	if err := m.cluster.ServiceAccountKubeconfig(ctx, m.Namespace, m.ServiceAccount, kubeconfig); err != nil {
+		return "", "", err
+	}
+	return file, kubeconfig, inNamespace(kubeconfig, m.Namespace)
+}
+
+// launch starts the program detached from the terminal: an interrupt reaches the
+// one who started it, who then stops it in order.
+func (p *Process) launch(program string, args, env []string) error {
+	log, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.Command(program, args...)
+	command.Dir, command.Stdout, command.Stderr = p.dir, log, log
+	command.Env = append(os.Environ(), env...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	p.PID = command.Process.Pid
+	go func() {
+		p.failure = command.Wait()
+		close(p.exited)
+	}()
+	return nil
+}
+
+// LogFile is the log of the process, and of those before it in its place.
+func (p *Process) LogFile() string {
+	return filepath.Join(p.dir, "log")
+}
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} {
+	return p.exited
+}
+
+// Stop ends the process in order and returns what it failed with.
+func (p *Process) Stop() error {
+	return p.end(syscall.SIGTERM)
+}
+
+// Kill ends the process without giving it a chance to say goodbye.
+func (p *Process) Kill() {
+	_ = p.end(syscall.SIGKILL) // being killed is no failure
+}
+
+func (p *Process) end(signal syscall.Signal) error {
+	if err := syscall.Kill(p.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop %s: %w", p.name, err)
+	}
+	select {
+	case <-p.exited:
+		return p.failure
+	case <-time.After(stopPatience):
+		return errors.Join(fmt.Errorf("%s did not end within %s", p.name, stopPatience), syscall.Kill(p.PID, syscall.SIGKILL))
+	}
+}
+
+// lastLog is the end of the log.
+func (p *Process) lastLog() string {
+	data, err := os.ReadFile(p.LogFile())
+	if err != nil {
+		return err.Error()
+	}
+	if len(data) > logTail {
+		data = data[len(data)-logTail:]
+	}
+	return strings.TrimSpace(string(data))
+}
