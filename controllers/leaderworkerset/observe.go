@@ -31,8 +31,9 @@ type observation struct {
 	Groups    []groupState // in the order of their indices
 	Workers   []*appsv1.StatefulSet
 	Unplaced  *unplaced
-	Revisions []*appsv1.ControllerRevision // of the set
-	Orphans   []*appsv1.ControllerRevision // of a predecessor, without an owner: to be taken over
+	Revisions []*appsv1.ControllerRevision // of the set, Orphans included
+	Orphans   []*appsv1.ControllerRevision // a predecessor's without an owner, to be taken over
+	Leaving   []*appsv1.ControllerRevision // a predecessor's, whose names are not free yet
 
 	Reports       map[identity.Group]group.Report
 	CreateFailure string // what the StatefulSet controller says about pods that it cannot make
@@ -111,8 +112,11 @@ func (r *Reconciler) observeRevisions(ctx context.Context, seen *observation) er
 		case claimLeftover:
 			if isSetRevision(revision) {
 				seen.Orphans = append(seen.Orphans, revision)
+				seen.Revisions = append(seen.Revisions, revision)
 			}
-		case claimAbsent, claimLeaving, claimForeign:
+		case claimLeaving:
+			seen.Leaving = append(seen.Leaving, revision)
+		case claimAbsent, claimForeign:
 		}
 	}
 	return nil

@@ -45,7 +45,8 @@ type statefulSetPlan struct {
 func makePlan(seen *observation) (*plan, error) {
 	p := &plan{}
 	var err error
-	if p.Revision, err = planRevision(seen.Realised, seen.Revisions, runningKey(seen.leaders())); err != nil {
+	p.Revision, err = planRevision(seen.Realised, seen.Revisions, seen.Leaving, runningKey(seen.leaders()))
+	if err != nil {
 		return nil, err
 	}
 	desired := lwsv1.Replicas(seen.Set)

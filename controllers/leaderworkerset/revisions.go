@@ -3,6 +3,7 @@ package leaderworkerset
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,8 +26,11 @@ type revisionPlan struct {
 }
 
 // planRevision finds the revision that means the same as the spec, or makes the
-// next one. running is the key that the leader StatefulSet carries.
-func planRevision(set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevision, running string) (revisionPlan, error) {
+// next one, whose name and key are free also of what is leaving. running is the
+// key that the leader StatefulSet carries.
+func planRevision(
+	set *lwsv1.LeaderWorkerSet, revisions, leaving []*appsv1.ControllerRevision, running string,
+) (revisionPlan, error) {
 	found, unreadable := revision.Find(set, revisions, running)
 	if found != nil {
 		return revisionPlan{
@@ -38,10 +42,11 @@ func planRevision(set *lwsv1.LeaderWorkerSet, revisions []*appsv1.ControllerRevi
 	}
 	p := revisionPlan{Create: true, Unreadable: unreadable}
 	var err error
+	taken := slices.Concat(revisions, leaving)
 	if p.Lost = isLost(set, revisions, running); p.Lost {
-		p.Update, err = revision.Replacement(set, revisions, running)
+		p.Update, err = revision.Replacement(set, taken, running)
 	} else {
-		p.Update, err = revision.New(set, revisions)
+		p.Update, err = revision.New(set, taken)
 	}
 	if err != nil {
 		return revisionPlan{}, err

@@ -33,16 +33,18 @@ func TestPlanRevision(t *testing.T) {
 	tests := map[string]struct {
 		set       *lwstest.Builder
 		revisions []*appsv1.ControllerRevision
+		leaving   []*appsv1.ControllerRevision
 		running   string
 		wantKey   string // empty: one that no stored revision has
 		number    int64
 		create    bool
 		lost      bool
 	}{
-		"the first":         {set: testSet().Image("one"), wantKey: key(0), number: 1, create: true},
-		"the running one":   {set: testSet().Image("three"), revisions: stored, running: key(2), wantKey: key(2), number: 3},
-		"a new one":         {set: testSet().Image("four"), revisions: stored, running: key(2), number: 4, create: true},
-		"back to the first": {set: testSet().Image("one"), revisions: stored, running: key(2), wantKey: key(0), number: 4},
+		"the first":              {set: testSet().Image("one"), wantKey: key(0), number: 1, create: true},
+		"beside a predecessor's": {set: testSet().Image("one"), leaving: stored[:1], number: 2, create: true},
+		"the running one":        {set: testSet().Image("three"), revisions: stored, running: key(2), wantKey: key(2), number: 3},
+		"a new one":              {set: testSet().Image("four"), revisions: stored, running: key(2), number: 4, create: true},
+		"back to the first":      {set: testSet().Image("one"), revisions: stored, running: key(2), wantKey: key(0), number: 4},
 		"lost, of an earlier release": {
 			set: testSet().Image("four").Status(lost), revisions: stored, running: "key-of-an-earlier-release",
 			wantKey: "key-of-an-earlier-release", number: 4, create: true, lost: true,
@@ -58,7 +60,7 @@ func TestPlanRevision(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p, err := planRevision(tc.set.Obj(), tc.revisions, tc.running)
+			p, err := planRevision(tc.set.Obj(), tc.revisions, tc.leaving, tc.running)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +70,7 @@ func TestPlanRevision(t *testing.T) {
 			if p.Key != revision.Key(p.Update) {
 				t.Errorf("key %q of revision %q", p.Key, revision.Key(p.Update))
 			}
-			if _, exists := revision.ByKey(tc.revisions, p.Key); exists == tc.create {
+			if _, exists := revision.ByKey(append(tc.revisions, tc.leaving...), p.Key); exists == tc.create {
 				t.Errorf("key %q exists: %t", p.Key, exists)
 			}
 			if tc.wantKey != "" && p.Key != tc.wantKey {
@@ -82,7 +84,7 @@ func TestUnreadableRevisions(t *testing.T) {
 	stored := history(t, "one")
 	broken := stored[0].DeepCopy()
 	broken.Name, broken.Data.Raw, broken.Revision = "broken", []byte("{"), 2
-	p, err := planRevision(testSet().Image("one").Obj(), append(stored, broken), "")
+	p, err := planRevision(testSet().Image("one").Obj(), append(stored, broken), nil, "")
 	if err != nil || p.Create || p.Unreadable == nil {
 		t.Errorf("plan %+v, error %v", p, err)
 	}
