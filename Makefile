@@ -4,6 +4,8 @@ TOOL := go tool -modfile=$(CURDIR)/go.tools.mod
 CLUSTER := $(CURDIR)/bin/cluster
 LOCAL := $(CURDIR)/bin/local
 KUBE ?= 1.37
+# One setting for programs and tests, so that nothing is compiled twice.
+export CGO_ENABLED ?= 0
 GO_MODULES := . e2e e2e/cluster
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -22,7 +24,7 @@ down: local ## Stop all that `make up` started
 	@$(LOCAL) down
 
 build: ## Build the programs into bin/
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 generate: ## Regenerate code and CustomResourceDefinitions from the API types
 	go generate ./apis
