@@ -140,6 +140,34 @@ func TestInterruptOfUp(t *testing.T) {
 	}
 }
 
+func TestKilledUpIsCleanedUpByTheNextCommand(t *testing.T) {
+	for _, next := range []string{"up", "down"} {
+		t.Run(next, func(t *testing.T) {
+			c := newCLI(t)
+			up := c.command("up", "--nodes", "1")
+			if err := up.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(time.Minute); len(c.processes()) < 2; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("no two processes after a minute")
+				}
+			}
+			if err := up.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = up.Wait()
+			if _, progress, code := c.run(next, "--name", "default"); code != 0 {
+				t.Fatalf("%s: %s", next, progress)
+			}
+			// Up has started its own five by now and left none of the old ones.
+			if want, got := map[string]int{"up": 5, "down": 0}[next], c.processes(); len(got) != want {
+				t.Errorf("after %s run: %v", next, got)
+			}
+		})
+	}
+}
+
 func TestInterruptOfABuild(t *testing.T) {
 	tools := t.TempDir()
 	begun := filepath.Join(tools, "begun")

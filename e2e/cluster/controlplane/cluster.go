@@ -63,7 +63,7 @@ func (c *Cluster) LogFile(component string) string { return c.state.logFile(comp
 // Processes are the process IDs by component.
 func (c *Cluster) Processes() map[string]int {
 	ids := map[string]int{}
-	for _, p := range c.state.Processes {
+	for _, p := range c.state.processes {
 		ids[p.Name] = p.PID
 	}
 	return ids
@@ -235,7 +235,7 @@ func Down(dir, name string) error {
 		return err
 	}
 	if s != nil {
-		if err := stop(s.dir, s.Processes); err != nil {
+		if err := stop(s.dir, s.processes); err != nil {
 			return err
 		}
 	}

@@ -232,7 +232,7 @@ func listening(t *testing.T, pid int) []string {
 }
 
 func TestInterruptedStartLeavesNothing(t *testing.T) {
-	for started := 1; started <= 5; started++ {
+	for _, started := range []int{1, 2, 4} {
 		t.Run(fmt.Sprintf("after %d processes", started), func(t *testing.T) {
 			o, _ := options(t)
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -290,12 +290,14 @@ func TestRefusals(t *testing.T) {
 
 func TestAForeignProcessUnderARecordedIDIsLeftAlone(t *testing.T) {
 	o, _ := options(t)
-	dir := filepath.Join(o.Dir, o.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	processes := filepath.Join(o.Dir, o.Name, "processes")
+	if err := os.MkdirAll(processes, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	record := fmt.Sprintf(`{"Ready":true,"Processes":[{"Name":"etcd","PID":%d}]}`, os.Getpid())
-	if err := os.WriteFile(filepath.Join(dir, "state.json"), []byte(record), 0o600); err != nil {
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(processes, "etcd"), []byte(strconv.Itoa(os.Getpid())), 0o600),
+		os.WriteFile(filepath.Join(o.Dir, o.Name, "state.json"), []byte(`{"Ready":true}`), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := controlplane.Down(o.Dir, o.Name); err != nil {

@@ -97,31 +97,38 @@ func encode(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
+// proxyName is who the API server is to API servers that it aggregates.
+const proxyName = "front-proxy"
+
 // writeKeys makes the cluster's keys: the authority, the serving pair of all
-// components, the key of service account tokens, and a kubeconfig for each client.
+// components, the API server's as a proxy, the key of service account tokens,
+// and a kubeconfig for each client.
 func (s *state) writeKeys() error {
 	ca, err := newAuthority()
 	if err != nil {
 		return fmt.Errorf("certificate authority: %w", err)
 	}
-	serving, err := ca.sign(pkix.Name{CommonName: "localhost"})
-	if err != nil {
-		return fmt.Errorf("serving certificate: %w", err)
-	}
-	tokens, err := ca.sign(pkix.Name{CommonName: "service-accounts"})
-	if err != nil {
-		return fmt.Errorf("key of service accounts: %w", err)
-	}
 	if err := os.MkdirAll(s.path(keysDir), 0o700); err != nil {
 		return err
 	}
-	if err := errors.Join(
-		os.WriteFile(s.path(caFile), ca.pem, 0o600),
-		os.WriteFile(s.path(servingCertFile), serving.certificate, 0o600),
-		os.WriteFile(s.path(servingKeyFile), serving.key, 0o600),
-		os.WriteFile(s.path(tokenKeyFile), tokens.key, 0o600),
-	); err != nil {
+	if err := os.WriteFile(s.path(caFile), ca.pem, 0o600); err != nil {
 		return err
+	}
+	for name, files := range map[string]struct{ certificate, key string }{
+		"localhost":        {servingCertFile, servingKeyFile},
+		proxyName:          {proxyCertFile, proxyKeyFile},
+		"service-accounts": {tokenCertFile, tokenKeyFile},
+	} {
+		pair, err := ca.sign(pkix.Name{CommonName: name})
+		if err != nil {
+			return fmt.Errorf("certificate of %s: %w", name, err)
+		}
+		if err := errors.Join(
+			os.WriteFile(s.path(files.certificate), pair.certificate, 0o600),
+			os.WriteFile(s.path(files.key), pair.key, 0o600),
+		); err != nil {
+			return err
+		}
 	}
 	for file, subject := range identities {
 		pair, err := ca.sign(subject)

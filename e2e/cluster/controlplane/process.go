@@ -27,18 +27,19 @@ type running struct {
 	log    string
 }
 
+// recordAndRun makes a process write its ID down before it becomes the program
+// it is for: whenever this program is killed, the record is complete.
+const recordAndRun = `echo $$ >"$0" && exec "$@"`
+
 // launch starts a program detached from this one's terminal, so that an
 // interrupt reaches only this program, which then stops what it started.
-func launch(name, binary string, args []string, log string) (*running, error) {
-	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
-		return nil, err
-	}
+func launch(name, binary string, args []string, record, log string) (*running, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", recordAndRun, record, binary}, args...)...)
 	cmd.Dir = filepath.Dir(log)
 	cmd.Stdout, cmd.Stderr = out, out
 	// kwok would also read a configuration in the user's home directory.

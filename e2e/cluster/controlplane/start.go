@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	startPatience = 2 * time.Minute
+	startPatience = 4 * time.Minute
 	portAttempts  = 3
 )
 
@@ -67,19 +67,16 @@ func (s *state) runOnce(ctx context.Context, c component, healthy func(context.C
 	}
 }
 
-// launch starts a component and records it before anything else is done.
 func (s *state) launch(c component) (*running, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := launch(c.name, filepath.Join(s.BinDir, c.name), c.args(s), s.logFile(c.name))
+	record := s.path(filepath.Join(processesDir, c.name))
+	r, err := launch(c.name, filepath.Join(s.BinDir, c.name), c.args(s), record, s.logFile(c.name))
 	if err != nil {
 		return nil, err
 	}
-	s.Processes = append(slices.DeleteFunc(s.Processes, func(p process) bool { return p.Name == c.name }), r.process)
-	s.started = append(s.started, r)
-	if err := s.save(); err != nil {
-		return nil, err
-	}
+	s.processes = append(slices.DeleteFunc(s.processes, func(p process) bool { return p.Name == c.name }), r.process)
+	s.started = append(slices.DeleteFunc(s.started, func(old *running) bool { return old.Name == c.name }), r)
 	return r, nil
 }
 

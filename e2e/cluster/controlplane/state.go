@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -18,7 +20,10 @@ const (
 	caFile           = "keys/ca.crt"
 	servingCertFile  = "keys/serving.crt"
 	servingKeyFile   = "keys/serving.key"
+	tokenCertFile    = "keys/tokens.crt"
 	tokenKeyFile     = "keys/tokens.key"
+	proxyCertFile    = "keys/proxy.crt"
+	proxyKeyFile     = "keys/proxy.key"
 	controllerConfig = "keys/kube-controller-manager.kubeconfig"
 	schedulerConfig  = "keys/kube-scheduler.kubeconfig"
 	kubeletConfig    = "keys/sim-kubelet.kubeconfig"
@@ -27,14 +32,18 @@ const (
 	auditLogFile     = "audit.log"
 	etcdDir          = "etcd"
 	logsDir          = "logs"
+	processesDir     = "processes"
 )
 
 // state is what state.json records of a cluster.
 type state struct {
 	dir string
 	// mu guards what components that start together change.
-	mu      sync.Mutex
-	started []*running
+	mu sync.Mutex
+	// processes are those that have written their ID into processesDir,
+	// started those of them that this program has started itself.
+	processes []process
+	started   []*running
 
 	Options Options
 	// BinDir holds the programs the cluster was started with.
@@ -42,8 +51,6 @@ type state struct {
 	// Ready says that Up came to its end.
 	Ready bool
 	Ports map[string]int
-	// Processes are in the order in which they were started.
-	Processes []process
 }
 
 // stateDir is the state directory of a cluster.
@@ -62,7 +69,26 @@ func loadState(dir string) (*state, error) {
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("%s is not readable: %w", filepath.Join(dir, stateFile), err)
 	}
-	return s, nil
+	s.processes, err = recordedProcesses(filepath.Join(dir, processesDir))
+	return s, err
+}
+
+func recordedProcesses(dir string) ([]process, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var processes []process
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil {
+			processes = append(processes, process{Name: entry.Name(), PID: pid})
+		}
+	}
+	return processes, nil
 }
 
 // save replaces the record in one step, so that a kill at any moment leaves a
@@ -101,7 +127,7 @@ func (s *state) url() string { return fmt.Sprintf("https://127.0.0.1:%d", s.Port
 
 // alive and dead partition the recorded processes.
 func (s *state) alive() (alive, dead []process) {
-	for _, p := range s.Processes {
+	for _, p := range s.processes {
 		if p.alive(s.dir) {
 			alive = append(alive, p)
 		} else {

@@ -127,7 +127,12 @@ func (s *state) prepare() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.path(logsDir), 0o755); err != nil {
+	for _, dir := range []string{logsDir, processesDir} {
+		if err := os.MkdirAll(s.path(dir), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := s.save(); err != nil {
 		return err
 	}
 	if err := os.WriteFile(s.path(kwokConfig), []byte(sim.KwokConfig(s.Options.NodeGrace)), 0o644); err != nil {
@@ -148,7 +153,7 @@ func (s *state) prepare() error {
 func (s *state) abandon(interrupted bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := stop(s.dir, s.Processes); err != nil {
+	if err := stop(s.dir, s.processes); err != nil {
 		return err
 	}
 	if interrupted {
