@@ -1,0 +1,16 @@
+// Package harness is what the end-to-end suites share: a local cluster with a
+// manager that runs as a process with the permissions that we ship, and a record of
+// all that happened, which is judged afterwards. It knows nothing of a test
+// framework: it returns errors and lists of violations.
+//
+// Vocabulary:
+//
+//   - environment: a cluster of its own with its manager. One process starts it,
+//     others may join it.
+//   - observer: records every state of the sets, pods and StatefulSets of one
+//     namespace, and every event, in the order of their watches.
+//   - mark: a moment of a recording, from which on something is judged.
+//   - violation: a promise that a recording breaks, as a sentence.
+//   - extremes: the fewest ready and the most existing groups ever seen.
+//   - request: a line of the audit log, of the manager alone.
+package harness

@@ -1,0 +1,187 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Mark is a moment of a recording.
+type Mark struct{ pods, sets, events int }
+
+// Mark is now.
+func (h History) Mark() Mark {
+	return Mark{pods: len(h.Pods), sets: len(h.Sets), events: len(h.Events)}
+}
+
+// groupView is the pods of a group that exist, by name.
+type groupView map[string]PodState
+
+// leader finds the leader, gated or not.
+func (g groupView) leader() (PodState, bool) {
+	for _, pod := range g {
+		if pod.Worker == 0 {
+			return pod, true
+		}
+	}
+	return PodState{}, false
+}
+
+// isReady is what a user of the group sees: its leader and all its workers answer,
+// and none of them is on its way out.
+func (g groupView) isReady() bool {
+	leader, found := g.leader()
+	if !found || !leader.Ready || leader.Ending {
+		return false
+	}
+	workers := 0
+	for _, pod := range g {
+		if pod.Worker > 0 && pod.Ready && !pod.Ending && pod.Revision == leader.Revision {
+			workers++
+		}
+	}
+	return workers == leader.Size-1
+}
+
+// groupsView is the groups of a set at a moment.
+type groupsView map[string]groupView
+
+func (v groupsView) apply(state PodState) {
+	group := v[state.Group]
+	if group == nil {
+		group = groupView{}
+		v[state.Group] = group
+	}
+	if !state.Gone {
+		group[state.Name] = state
+		return
+	}
+	delete(group, state.Name)
+	if len(group) == 0 {
+		delete(v, state.Group)
+	}
+}
+
+// ready counts ready groups with an index below desired.
+func (v groupsView) ready(desired int) int {
+	count := 0
+	for index, group := range v {
+		if n, err := strconv.Atoi(index); err == nil && n >= desired {
+			continue
+		}
+		if group.isReady() {
+			count++
+		}
+	}
+	return count
+}
+
+// existing counts groups that have a leader which may run.
+func (v groupsView) existing() int {
+	count := 0
+	for _, group := range v {
+		if _, found := group.leader(); found {
+			count++
+		}
+	}
+	return count
+}
+
+// Extremes are the fewest ready and the most existing groups.
+type Extremes struct {
+	MinReady, MaxExisting int
+	// Readies is how the number of ready groups went, without repetitions.
+	Readies []int
+}
+
+// Extremes of a set since a mark, of groups with an index below desired for those
+// ready. The state at the mark counts as well.
+func (h History) Extremes(set string, desired int, since Mark) Extremes {
+	view := groupsView{}
+	var e Extremes
+	look := func() {
+		ready := view.ready(desired)
+		if len(e.Readies) == 0 || e.Readies[len(e.Readies)-1] != ready {
+			e.Readies = append(e.Readies, ready)
+		}
+		e.MaxExisting = max(e.MaxExisting, view.existing())
+	}
+	for i, state := range h.Pods {
+		if i == since.pods {
+			look()
+		}
+		if state.Set != set {
+			continue
+		}
+		view.apply(state)
+		if i >= since.pods {
+			look()
+		}
+	}
+	if len(e.Readies) == 0 {
+		look()
+	}
+	e.MinReady = slices.Min(e.Readies)
+	return e
+}
+
+// UIDs are those of all pods of a set that ever had a name, in their order.
+func (h History) UIDs(set string) map[string][]types.UID {
+	found := map[string][]types.UID{}
+	for _, state := range h.Pods {
+		if state.Set == set && !slices.Contains(found[state.Name], state.UID) {
+			found[state.Name] = append(found[state.Name], state.UID)
+		}
+	}
+	return found
+}
+
+// MixedGroups tells where a group was of two revisions, or had workers that were not
+// its leader's: what an admitted leader that stays leads is of its revision.
+func (h History) MixedGroups(set string) []string {
+	view := groupsView{}
+	var violations []string
+	for _, state := range h.Pods {
+		if state.Set != set {
+			continue
+		}
+		view.apply(state)
+		if text := view[state.Group].mixture(); text != "" && !slices.Contains(violations, text) {
+			violations = append(violations, text)
+		}
+	}
+	return violations
+}
+
+func (g groupView) mixture() string {
+	leader, found := g.leader()
+	if !found || leader.Gated || leader.Ending {
+		return ""
+	}
+	for _, pod := range g {
+		if pod.Worker > 0 && !pod.Ending && pod.Revision != leader.Revision {
+			return fmt.Sprintf("worker %s (%s) is of revision %s, its leader %s (%s) of %s",
+				pod.Name, pod.UID, pod.Revision, leader.Name, leader.UID, leader.Revision)
+		}
+	}
+	return ""
+}
+
+// Replaced are the leaders of a set in the order in which they began to end since a
+// mark, by name, each as often as it did.
+func (h History) Replaced(set string, since Mark) []string {
+	var order []string
+	ended := map[types.UID]bool{}
+	for i, state := range h.Pods {
+		if state.Set != set || state.Worker != 0 || !state.Ending && !state.Gone || ended[state.UID] {
+			continue
+		}
+		ended[state.UID] = true
+		if i >= since.pods {
+			order = append(order, state.Name)
+		}
+	}
+	return order
+}

@@ -1,0 +1,199 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+)
+
+// Observer records what happens in a namespace.
+type Observer struct {
+	client    client.WithWatch
+	namespace string
+	started   time.Time
+
+	mu      sync.Mutex
+	changed chan struct{}
+	history History
+	pods    map[string]*corev1.Pod
+	failure error
+}
+
+// Observe begins to record, and stops when ctx ends. What exists already is
+// recorded as if it had just been made.
+func (e *Environment) Observe(ctx context.Context, namespace string) (*Observer, error) {
+	o := &Observer{
+		client: e.Client, namespace: namespace, started: time.Now(),
+		changed: make(chan struct{}), pods: map[string]*corev1.Pod{},
+	}
+	for _, list := range []client.ObjectList{
+		&lwsv1.LeaderWorkerSetList{}, &corev1.EventList{}, &corev1.PodList{}, &appsv1.StatefulSetList{},
+	} {
+		if err := o.follow(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// follow records a kind: what there is, and every change after that.
+func (o *Observer) follow(ctx context.Context, list client.ObjectList) error {
+	if err := o.client.List(ctx, list, client.InNamespace(o.namespace)); err != nil {
+		return fmt.Errorf("observing %T: %w", list, err)
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		o.record(watch.Event{Type: watch.Added, Object: item})
+	}
+	from := &client.ListOptions{
+		Namespace: o.namespace,
+		Raw:       &metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), AllowWatchBookmarks: false},
+	}
+	changes, err := o.client.Watch(ctx, list, from)
+	if err != nil {
+		return fmt.Errorf("observing %T: %w", list, err)
+	}
+	go func() {
+		defer changes.Stop()
+		for change := range changes.ResultChan() {
+			o.record(change)
+		}
+		if ctx.Err() == nil {
+			o.fail(fmt.Errorf("the watch of %T in %s ended early", list, o.namespace))
+		}
+	}()
+	return nil
+}
+
+func (o *Observer) record(change watch.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	gone := change.Type == watch.Deleted
+	switch object := change.Object.(type) {
+	case *lwsv1.LeaderWorkerSet:
+		o.history.Sets = append(o.history.Sets, SetState{At: time.Now(), Gone: gone, LeaderWorkerSet: object})
+	case *corev1.Pod:
+		o.history.Pods = append(o.history.Pods, newPodState(object, gone))
+		o.pods[object.Name] = object
+		if gone {
+			delete(o.pods, object.Name)
+		}
+	case *appsv1.StatefulSet:
+		o.history.StatefulSets = append(o.history.StatefulSets, ObjectState{
+			At: time.Now(), Gone: gone, Ending: object.DeletionTimestamp != nil, Name: object.Name, UID: object.UID,
+		})
+	case *corev1.Event:
+		o.recordEvent(object, gone)
+	default:
+		o.failure = fmt.Errorf("a watch in %s gave %s of %T: %v", o.namespace, change.Type, object, object)
+	}
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// recordEvent keeps one entry for each event about a set; a series only counts up.
+func (o *Observer) recordEvent(event *corev1.Event, gone bool) {
+	if gone || event.InvolvedObject.Kind != lwsv1.Kind {
+		return
+	}
+	told := newEvent(event)
+	known := slices.IndexFunc(o.history.Events, func(e Event) bool { return e.UID == told.UID })
+	if known >= 0 {
+		o.history.Events[known].Count = told.Count
+		return
+	}
+	o.history.Events = append(o.history.Events, told)
+}
+
+func (o *Observer) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failure = err
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// History is what was recorded so far.
+func (o *Observer) History() History {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return History{
+		Sets: slices.Clone(o.history.Sets), Events: slices.Clone(o.history.Events),
+		Pods: slices.Clone(o.history.Pods), StatefulSets: slices.Clone(o.history.StatefulSets),
+	}
+}
+
+// Failure tells why the recording is not complete, if it is not.
+func (o *Observer) Failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failure
+}
+
+// Set is the last state of a set, nil if there is none.
+func (o *Observer) Set(name string) *lwsv1.LeaderWorkerSet {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, state := range slices.Backward(o.history.Sets) {
+		if state.Name == name {
+			if state.Gone {
+				return nil
+			}
+			return state.LeaderWorkerSet
+		}
+	}
+	return nil
+}
+
+// Pods are the pods of a set that exist, by name. They must not be changed.
+func (o *Observer) Pods(set string) map[string]*corev1.Pod {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	found := map[string]*corev1.Pod{}
+	for name, pod := range o.pods {
+		if pod.Labels[lwsv1.SetNameLabelKey] == set {
+			found[name] = pod
+		}
+	}
+	return found
+}
+
+// Await waits until a condition holds that only depends on what is observed. While
+// it does not, it says what is seen instead.
+func (o *Observer) Await(ctx context.Context, limit time.Duration, holds func() (seen string, ok bool)) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		o.mu.Lock()
+		changed, failure := o.changed, o.failure
+		o.mu.Unlock()
+		if failure != nil {
+			return failure
+		}
+		seen, ok := holds()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return fmt.Errorf("after %s still: %s", limit, seen)
+		case <-ctx.Done():
+			return fmt.Errorf("%w; still: %s", context.Cause(ctx), seen)
+		}
+	}
+}

@@ -1,0 +1,14 @@
+// Package leaderworkerset holds the end-to-end suite of LeaderWorkerSets: a real
+// control plane, lws-manager as a process with the permissions that we ship, and what
+// a user sees.
+//
+//	go test ./leaderworkerset                     one spec after the other
+//	go tool ginkgo -procs=4 ./leaderworkerset     as the Makefile does it
+//
+// Vocabulary:
+//
+//   - scenario: a namespace of its own for one spec, and all that was recorded in
+//     it. When it ends, every status and event that its sets ever had is judged.
+//   - course: how a condition or a number went, without repetitions.
+//   - disturbed: with a manager that is killed at random moments.
+package leaderworkerset

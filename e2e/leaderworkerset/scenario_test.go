@@ -1,0 +1,234 @@
+package leaderworkerset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/e2e/harness"
+)
+
+// patience is how long a spec waits for what takes seconds on an idle machine.
+const patience = 2 * time.Minute
+
+// scenario is a namespace of its own for one spec, and all that was recorded in it.
+type scenario struct {
+	*harness.Observer
+	env       *harness.Environment
+	ctx       context.Context
+	namespace string
+}
+
+// begin makes a scenario in the shared environment.
+func begin() *scenario {
+	GinkgoHelper()
+	return beginIn(shared)
+}
+
+func beginIn(env *harness.Environment) *scenario {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
+	Expect(env.Client.Create(ctx, namespace)).To(Succeed())
+	observer, err := env.Observe(ctx, namespace.Name)
+	Expect(err).NotTo(HaveOccurred())
+	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: namespace.Name}
+	DeferCleanup(func() {
+		Expect(env.Client.Delete(ctx, namespace)).To(Succeed())
+	})
+	DeferCleanup(s.judge)
+	return s
+}
+
+// judge looks back at what was recorded. It describes what there is if something was
+// wrong, before or now.
+func (s *scenario) judge() {
+	history := s.History()
+	var violations []string
+	names := map[string]bool{}
+	for _, state := range history.Sets {
+		names[state.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		violations = append(violations, history.StatusViolations(name)...)
+		violations = append(violations, history.EventViolations(name)...)
+		violations = append(violations, history.MixedGroups(name)...)
+	}
+	if len(violations) > 0 || CurrentSpecReport().Failed() {
+		AddReportEntry("what there is", ReportEntryVisibilityFailureOrVerbose, s.env.Describe(s.ctx, s.Observer))
+	}
+	Expect(s.Failure()).To(Succeed())
+	Expect(violations).To(BeEmpty(), "at all times")
+}
+
+// newSet is a set that ends within a second.
+func newSet(name string) *lwstest.Builder {
+	return lwstest.New(name).WorkerTemplate(template("worker"))
+}
+
+// template is one of a container that ends within a second.
+func template(container string) corev1.PodTemplateSpec {
+	pods := lwstest.PodTemplate(container)
+	pods.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	return pods
+}
+
+// create creates a set in the namespace.
+func (s *scenario) create(set *lwstest.Builder) *lwsv1.LeaderWorkerSet {
+	GinkgoHelper()
+	object := set.Namespace(s.namespace).Obj()
+	Expect(s.env.Client.Create(s.ctx, object)).To(Succeed())
+	return object
+}
+
+// change updates a set, again if somebody else did in between.
+func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
+	GinkgoHelper()
+	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		set := &lwsv1.LeaderWorkerSet{}
+		if err := s.env.Client.Get(s.ctx, s.key(name), set); err != nil {
+			return err
+		}
+		change(set)
+		return s.env.Client.Update(s.ctx, set)
+	})).To(Succeed())
+}
+
+// image makes a change that starts a rollout.
+func image(image string) func(*lwsv1.LeaderWorkerSet) {
+	return func(set *lwsv1.LeaderWorkerSet) {
+		pods := &set.Spec.LeaderWorkerTemplate
+		for i := range pods.WorkerTemplate.Spec.Containers {
+			pods.WorkerTemplate.Spec.Containers[i].Image = image
+		}
+		if pods.LeaderTemplate != nil {
+			for i := range pods.LeaderTemplate.Spec.Containers {
+				pods.LeaderTemplate.Spec.Containers[i].Image = image
+			}
+		}
+	}
+}
+
+func replicas(n int32) func(*lwsv1.LeaderWorkerSet) {
+	return func(set *lwsv1.LeaderWorkerSet) { set.Spec.Replicas = &n }
+}
+
+func (s *scenario) key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: s.namespace, Name: name}
+}
+
+// get reads an object of the namespace.
+func (s *scenario) get(name string, object client.Object) {
+	GinkgoHelper()
+	Expect(s.env.Client.Get(s.ctx, s.key(name), object)).To(Succeed())
+}
+
+// await waits for what only depends on what is recorded.
+func (s *scenario) await(what string, holds func() (seen string, ok bool)) {
+	GinkgoHelper()
+	if err := s.Await(s.ctx, patience, holds); err != nil {
+		Fail(fmt.Sprintf("%s: %v", what, err))
+	}
+}
+
+// awaitSet waits for a state of a set.
+func (s *scenario) awaitSet(name, what string, holds func(*lwsv1.LeaderWorkerSet) bool) {
+	GinkgoHelper()
+	s.await(name+" "+what, func() (string, bool) {
+		set := s.Set(name)
+		if set == nil {
+			return "there is no such set", false
+		}
+		return statusLine(set), holds(set)
+	})
+}
+
+// awaitAvailable waits until the status of the set's present spec says Available.
+func (s *scenario) awaitAvailable(name string) {
+	GinkgoHelper()
+	s.awaitSet(name, "is available", func(set *lwsv1.LeaderWorkerSet) bool {
+		return isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable)
+	})
+}
+
+// awaitGeneration waits until the status is that of the spec as it is on the API
+// server now.
+func (s *scenario) awaitObserved(name string) {
+	GinkgoHelper()
+	set := &lwsv1.LeaderWorkerSet{}
+	s.get(name, set)
+	s.awaitSet(name, "is observed", func(seen *lwsv1.LeaderWorkerSet) bool {
+		return seen.Status.ObservedGeneration >= set.Generation
+	})
+}
+
+// settle makes a change and waits until the set is available with it.
+func (s *scenario) settle(name string, change func(*lwsv1.LeaderWorkerSet)) {
+	GinkgoHelper()
+	s.change(name, change)
+	s.awaitObserved(name)
+	s.awaitAvailable(name)
+}
+
+// awaitPods waits until the pods of a set are exactly those of some names.
+func (s *scenario) awaitPods(set string, names ...string) {
+	GinkgoHelper()
+	slices.Sort(names)
+	s.await("pods of "+set, func() (string, bool) {
+		found := slices.Sorted(maps.Keys(s.Pods(set)))
+		return strings.Join(found, " "), slices.Equal(found, names)
+	})
+}
+
+// podNames are the names of the pods of groups of a size.
+func podNames(set string, replicas, size int) []string {
+	var names []string
+	for group := range replicas {
+		leader := fmt.Sprintf("%s-%d", set, group)
+		names = append(names, leader)
+		for worker := 1; worker < size; worker++ {
+			names = append(names, fmt.Sprintf("%s-%d", leader, worker))
+		}
+	}
+	return names
+}
+
+func isCurrent(set *lwsv1.LeaderWorkerSet) bool {
+	return set.Status.ObservedGeneration == set.Generation
+}
+
+func isTrue(set *lwsv1.LeaderWorkerSet, conditionType string) bool {
+	return meta.IsStatusConditionTrue(set.Status.Conditions, conditionType)
+}
+
+// condition is one of a set, empty if there is none.
+func condition(set *lwsv1.LeaderWorkerSet, conditionType string) metav1.Condition {
+	if found := meta.FindStatusCondition(set.Status.Conditions, conditionType); found != nil {
+		return *found
+	}
+	return metav1.Condition{}
+}
+
+func statusLine(set *lwsv1.LeaderWorkerSet) string {
+	status := set.Status
+	line := fmt.Sprintf("generation %d of %d observed, %d groups, %d ready, %d updated",
+		status.ObservedGeneration, set.Generation, status.Replicas, status.ReadyReplicas, status.UpdatedReplicas)
+	for _, c := range status.Conditions {
+		line += fmt.Sprintf("; %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return line
+}
