@@ -6,69 +6,93 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
-
-// recreation are the writes of a recreation and of the group that follows.
-var recreation = []string{"delete Pod x-0", "patch Pod x-0", "create StatefulSet x-0", "patch Pod x-0"}
 
 func restartPolicy(p lwsv1.RestartPolicyType) func(*lwstest.Builder) {
 	return func(b *lwstest.Builder) { b.RestartPolicy(p) }
 }
 
+func replicas(n int) func(*lwstest.Builder) {
+	return func(b *lwstest.Builder) { b.Replicas(int32(n)) }
+}
+
+// causes are failures of a group of three by the name of its leader.
+var causes = map[string]func(w *world, leader string){
+	"worker deleted": func(w *world, leader string) {
+		w.deleteNow(leader+"-1", metav1.DeletePropagationBackground)
+	},
+	"worker gone": func(w *world, leader string) {
+		w.deleteNow(leader+"-1", metav1.DeletePropagationBackground)
+		w.endPods()
+	},
+	"worker's container": func(w *world, leader string) { w.restartContainer(leader+"-2", 1) },
+	"leader's container": func(w *world, leader string) { w.restartContainer(leader, 1) },
+	"worker failed": func(w *world, leader string) {
+		w.setStatus(leader+"-2", func(s *corev1.PodStatus) { s.Phase, s.Reason = corev1.PodFailed, "Evicted" })
+	},
+	"two workers at once": func(w *world, leader string) {
+		w.restartContainer(leader+"-1", 1)
+		w.deleteNow(leader+"-2", metav1.DeletePropagationOrphan)
+	},
+	"worker replaced": func(w *world, leader string) {
+		w.deleteNow(leader+"-1", metav1.DeletePropagationBackground)
+		w.endPods()
+		w.makePods()
+	},
+	"worker replaced and running": func(w *world, leader string) {
+		w.deleteNow(leader+"-1", metav1.DeletePropagationBackground)
+		w.endPods()
+		w.makePods()
+		w.runPods()
+	},
+	"worker StatefulSet deleted in the background": func(w *world, leader string) {
+		w.remove(w.workers(leader), metav1.DeletePropagationBackground)
+		w.collectGarbage()
+	},
+	"worker StatefulSet deleted in the foreground": func(w *world, leader string) {
+		w.remove(w.workers(leader), metav1.DeletePropagationForeground)
+		w.collectGarbage()
+	},
+}
+
 var _ = ginkgo.Describe("a failure", func() {
-	causes := map[string]func(*world){
-		"worker deleted":          func(w *world) { w.deleteNow("x-0-1", metav1.DeletePropagationBackground) },
-		"worker deleted and gone": func(w *world) { w.deleteNow("x-0-1", metav1.DeletePropagationBackground); w.endPods() },
-		"worker's container":      func(w *world) { w.restartContainer("x-0-2", 1) },
-		"leader's container":      func(w *world) { w.restartContainer("x-0", 1) },
-		"worker failed": func(w *world) {
-			w.setStatus("x-0-2", func(s *corev1.PodStatus) { s.Phase, s.Reason = corev1.PodFailed, "Evicted" })
-		},
-		"two workers at once":    func(w *world) { w.restartContainer("x-0-1", 1); w.deleteNow("x-0-2", metav1.DeletePropagationOrphan) },
-		"worker replaced unseen": func(w *world) { w.deleteNow("x-0-1", metav1.DeletePropagationBackground); w.endPods(); w.makePods() },
-		"worker replaced and runs": func(w *world) {
-			w.deleteNow("x-0-1", metav1.DeletePropagationBackground)
-			w.endPods()
-			w.makePods()
-			w.runPods()
-		},
-		"worker StatefulSet deleted in the background": func(w *world) {
-			w.remove(w.workers("x-0"), metav1.DeletePropagationBackground)
-			w.collectGarbage()
-		},
-		"worker StatefulSet deleted in the foreground": func(w *world) {
-			w.remove(w.workers("x-0"), metav1.DeletePropagationForeground)
-			w.collectGarbage()
-		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(causes)) {
-		for _, restart := range []bool{false, true} {
-			ginkgo.It(fmt.Sprintf("recreates the group once: %s, manager down %v", name, restart), func(ctx ginkgo.SpecContext) {
-				w := running(ctx, ofSize(3))
-				before := w.uids()
-				causes[name](w)
-				if restart {
-					w.sync()
-					w.restart()
-				}
-				w.settle()
-				w.expectRunning("x-0", "x-0-1", "x-0-2")
-				w.expectAllNew(before)
-				Expect(w.wrote()).To(Equal(recreation))
-				Expect(w.toldReasons()).To(Equal([]string{lwsv1.ReasonRecreateGroup}))
-				w.expectNoErrors()
-			})
-		}
+	for _, down := range []bool{false, true} {
+		ginkgo.It(fmt.Sprintf("recreates its group once, whatever it is; manager down %v", down), func(ctx ginkgo.SpecContext) {
+			names := slices.Sorted(maps.Keys(causes))
+			w := running(ctx, ofSize(3, replicas(len(names))))
+			before := w.uids()
+			for i, name := range names {
+				ginkgo.By(name)
+				causes[name](w, identity.LeaderName("x", int32(i)))
+			}
+			if down {
+				w.sync()
+				w.restart()
+			}
+			w.settle()
+			Expect(w.uids()).To(HaveLen(3 * len(names)))
+			w.expectAllNew(before)
+			writes := w.wrote()
+			for i, name := range names {
+				leader := identity.LeaderName("x", int32(i))
+				Expect(about(writes, leader)).To(Equal([]string{
+					"delete Pod " + leader, "patch Pod " + leader, "create StatefulSet " + leader, "patch Pod " + leader,
+				}), name)
+			}
+			Expect(w.toldReasons()).To(HaveLen(len(names)))
+			w.expectNoErrors()
+		})
 	}
 
 	ginkgo.It("is told with its cause", func(ctx ginkgo.SpecContext) {
@@ -223,52 +247,52 @@ var _ = ginkgo.Describe("RecreateGroupAfterStart", func() {
 	})
 })
 
-// orders are ways to delete pods of a group.
 var _ = ginkgo.Describe("deletions of any pods in any way", func() {
 	policies := []metav1.DeletionPropagation{
 		metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan,
 	}
-	members := []string{"x-0", "x-0-1", "x-0-2"}
-	for subset := 1; subset < 1<<len(members); subset++ {
-		for _, policy := range policies {
-			for _, eager := range []bool{true, false} {
-				ginkgo.It(fmt.Sprintf("are one recreation: subset %03b, %s, manager at once %v", subset, policy, eager), func(ctx ginkgo.SpecContext) {
-					w := running(ctx, ofSize(3))
-					before := w.uids()
-					// The leader last: its replacement comes while workers are ending.
-					for i := range slices.Backward(members) {
-						if subset&(1<<i) == 0 {
-							continue
-						}
-						w.deleteNow(members[i], policy)
-						if eager {
-							w.work()
-						}
+	const subsets = 7 // of three pods, without the empty one
+	for _, eager := range []bool{true, false} {
+		ginkgo.It(fmt.Sprintf("are one recreation; manager at once %v", eager), func(ctx ginkgo.SpecContext) {
+			w := running(ctx, ofSize(3, replicas(subsets*len(policies))))
+			before := w.uids()
+			// The leader last: its replacement comes while workers are ending.
+			for member := 2; member >= 0; member-- {
+				for group := range subsets * len(policies) {
+					if subset := group%subsets + 1; subset&(1<<member) != 0 {
+						name := identity.MemberName(identity.LeaderName("x", int32(group)), int32(member))
+						w.deleteNow(name, policies[group/subsets])
 					}
-					w.settle()
-					w.expectRunning(members...)
-					w.expectAllNew(before)
-					w.expectOneGeneration(before)
-					w.expectNoErrors()
-				})
+				}
+				if eager {
+					w.work()
+				}
 			}
-		}
+			w.settle()
+			Expect(w.uids()).To(HaveLen(3 * subsets * len(policies)))
+			w.expectAllNew(before)
+			w.expectOneGeneration(subsets * len(policies))
+			w.expectNoErrors()
+		})
 	}
 })
 
-// expectOneGeneration checks that the manager deleted no leader but the one that was
-// there before, and that nothing else is left.
-func (w *world) expectOneGeneration(before map[string]types.UID) {
+// expectOneGeneration checks that leaders were made twice, at first and once since,
+// and that nothing but the living generations is left.
+func (w *world) expectOneGeneration(groups int) {
 	ginkgo.GinkgoHelper()
-	recreated := 0
-	for _, reason := range w.toldReasons() {
-		if reason == lwsv1.ReasonRecreateGroup {
-			recreated++
-		}
+	Expect(w.leaders).To(HaveLen(2*groups), "leaders that were made")
+	Expect(w.statefulSets()).To(HaveLen(groups + 1))
+	for i := range groups {
+		leader := identity.LeaderName("x", int32(i))
+		Expect(metav1.GetControllerOf(w.workers(leader)).UID).To(Equal(w.pod(leader).UID))
 	}
-	Expect(recreated).To(BeNumerically("<=", 1))
-	Expect(w.statefulSets()).To(HaveLen(2))
-	owner := metav1.GetControllerOf(w.workers("x-0"))
-	Expect(owner.UID).To(Equal(w.pod("x-0").UID))
-	Expect(w.leaders).To(HaveLen(2), "leaders that were made, the first one included")
+}
+
+// about are the writes to the objects of one group.
+func about(writes []string, leader string) []string {
+	return slices.DeleteFunc(slices.Clone(writes), func(text string) bool {
+		name := text[strings.LastIndexByte(text, ' ')+1:]
+		return name != leader && !strings.HasPrefix(name, leader+"-")
+	})
 }

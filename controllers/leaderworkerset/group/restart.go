@@ -87,7 +87,7 @@ func decideRestart(in restartInput) restartVerdict {
 				in.Failure.Message, in.Budget.Count.Restarts, in.Budget.Limit),
 		}
 	}
-	if wait := in.Created.Add(in.Budget.delay()).Sub(in.Now); wait > 0 {
+	if wait := in.remaining(); wait > 0 {
 		return restartVerdict{Action: restartDefer, Message: in.Failure.Message, After: wait}
 	}
 	return restartVerdict{Action: restartCount, Message: in.Failure.Message}
@@ -110,13 +110,20 @@ func skip(in restartInput) restartVerdict {
 	return v
 }
 
+// remaining is how long the backoff still defers a recreation. The API server's clock,
+// which the creation is by, may be ahead of ours.
+func (in *restartInput) remaining() time.Duration {
+	if !in.Budget.BacksOff {
+		return 0
+	}
+	delay := in.Budget.delay()
+	return min(delay, in.Created.Add(delay).Sub(in.Now))
+}
+
 // delay is how long a group has to exist before it is recreated:
 //
 //	base 10 s, cap 300 s: 10, 20, 40, 80, 160, 300, 300 …
 func (b *restartBudget) delay() time.Duration {
-	if !b.BacksOff {
-		return 0
-	}
 	delay := b.Base
 	for range b.Count.Restarts {
 		if delay >= b.Cap/2+1 {

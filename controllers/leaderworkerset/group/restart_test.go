@@ -122,6 +122,18 @@ func TestDecideRestart(t *testing.T) {
 			},
 			restartVerdict{Action: restartRecreate, Message: "pod w was deleted"},
 		},
+		"a clock that is behind defers no longer than the delay": {
+			restartInput{
+				Policy: always, Failure: f, Leader: "now", Created: testStart.Add(time.Minute), Now: testStart, Budget: backoff,
+			},
+			restartVerdict{Action: restartDefer, Message: "pod w was deleted", After: 10 * time.Second},
+		},
+		"a clock that is behind defers nothing without backoff": {
+			restartInput{
+				Policy: always, Failure: f, Leader: "now", Created: testStart.Add(time.Minute), Now: testStart, Budget: limit(3),
+			},
+			restartVerdict{Action: restartCount, Message: "pod w was deleted"},
+		},
 		"a limit without backoff does not defer": {
 			restartInput{Policy: always, Failure: f, Leader: "now", Created: testStart, Now: testStart, Budget: limit(3)},
 			restartVerdict{Action: restartCount, Message: "pod w was deleted"},
