@@ -58,8 +58,9 @@ func managerOptions(c *configv1.Configuration, namespace string, certificate get
 	}
 	timeout := stopTimeout
 	options := ctrl.Options{
-		Scheme: newScheme(),
-		Cache:  cacheOptions(c, namespace),
+		Scheme:         newScheme(),
+		MapperProvider: newMapper,
+		Cache:          cacheOptions(c, namespace),
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host:    c.Webhook.Host,
 			Port:    int(*c.Webhook.Port),
