@@ -18,8 +18,10 @@ import (
 	"sigs.k8s.io/lws/controllers/disaggregatedset"
 )
 
-// The Lease of leader election. The permission to create cannot be limited to a name.
+// The Lease of leader election, and the events about who holds it. The permission
+// to create cannot be limited to a name.
 //
+// +kubebuilder:rbac:groups="",namespace=disaggregatedset-system,resources=events,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=disaggregatedset-system,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=disaggregatedset-system,resources=leases,resourceNames=disaggregatedset.x-k8s.io,verbs=get;update
 
