@@ -77,6 +77,7 @@ func progressingCondition(p phase, t tally, worst *obstacle) metav1.Condition {
 		return conditionFalse(lwsv1.ConditionProgressing, lwsv1.ReasonAllGroupsReady, allReadyMessage(t))
 	case stalled:
 		return conditionFalse(lwsv1.ConditionProgressing, lwsv1.ReasonReplicaRestartBudgetExceeded, exhaustedMessage(t))
+	case moving:
 	}
 	reason, message := lwsv1.ReasonGroupsProgressing, settledMessage(t)
 	if t.Outdated > 0 {

@@ -18,9 +18,18 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
-// fieldManagers wrote our objects: we, by Create and by apply, and the binaries
-// of earlier releases by Update.
-var fieldManagers = sets.New(lwsv1.FieldManager, "manager")
+// earlierFieldManager wrote the Services of earlier releases. Many other programs
+// are called so: on an object that we wrote under our own name it is one of them.
+const earlierFieldManager = "manager"
+
+// ourFieldManagers are those who wrote an object for us.
+func ourFieldManagers(entries []metav1.ManagedFieldsEntry) sets.Set[string] {
+	wrote := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == lwsv1.FieldManager }
+	if slices.ContainsFunc(entries, wrote) {
+		return sets.New(lwsv1.FieldManager)
+	}
+	return sets.New(earlierFieldManager)
+}
 
 // statefulSetDiffers says whether applying desired would change live.
 func statefulSetDiffers(desired *appsapply.StatefulSetApplyConfiguration, live *appsv1.StatefulSet) (bool, error) {
@@ -155,8 +164,9 @@ func isSubset(owned sets.Set[string], wanted, live map[string]string) bool {
 // read owns nothing.
 func ownedKeys(entries []metav1.ManagedFieldsEntry) (labels, annotations sets.Set[string]) {
 	labels, annotations = sets.New[string](), sets.New[string]()
+	ours := ourFieldManagers(entries)
 	for _, entry := range entries {
-		if !fieldManagers.Has(entry.Manager) || entry.Subresource != "" || entry.FieldsV1 == nil {
+		if !ours.Has(entry.Manager) || entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
 		}
 		var fields struct {

@@ -114,6 +114,20 @@ func TestStatefulSetDiffers(t *testing.T) {
 			set:  func(s *lwsv1.LeaderWorkerSet) { delete(s.Labels, "team") },
 			live: func(s *appsv1.StatefulSet) { s.ManagedFields[0].Manager = "kubectl" },
 		},
+		"a removed label that another program of an earlier release's name wrote": {
+			set: func(s *lwsv1.LeaderWorkerSet) { delete(s.Labels, "team") },
+			live: func(s *appsv1.StatefulSet) {
+				theirs := s.ManagedFields[0]
+				theirs.Manager = "manager"
+				s.ManagedFields[0].FieldsV1 = metav1.NewFieldsV1("{}")
+				s.ManagedFields = append(s.ManagedFields, theirs)
+			},
+		},
+		"a removed label that an earlier release wrote": {
+			want: true,
+			set:  func(s *lwsv1.LeaderWorkerSet) { delete(s.Labels, "team") },
+			live: func(s *appsv1.StatefulSet) { s.ManagedFields[0].Manager = "manager" },
+		},
 		"managed fields that cannot be read": {
 			set:  func(s *lwsv1.LeaderWorkerSet) { delete(s.Labels, "team") },
 			live: func(s *appsv1.StatefulSet) { s.ManagedFields[0].FieldsV1 = metav1.NewFieldsV1("{") },

@@ -5,10 +5,9 @@ package leaderworkerset_test
 import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	appsv1 "k8s.io/api/apps/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"

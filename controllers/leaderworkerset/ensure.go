@@ -22,7 +22,7 @@ type wanted struct {
 	Desired runtime.ApplyConfiguration // with the UID of Live when that is the set's
 	Applied func() *string             // version of the object after an apply, whose answer is read into Desired
 	Live    client.Object
-	Fresh   client.Object // empty, of the kind
+	Fresh   client.Object // empty, of the kind, to read an answer into
 	Claim   claim
 	Differs bool
 }
@@ -125,7 +125,7 @@ func (w *writer) applyObject(ctx context.Context, o wanted) bool {
 	if w.remembered.Settled[uid] == (settled{version, sum}) {
 		return true
 	}
-	if err := w.migrate(ctx, o.Live); err != nil {
+	if err := w.migrate(ctx, o); err != nil {
 		w.failed(write{verbUpdate, "the field managers of " + o.String()}, err)
 		return false
 	}
@@ -146,11 +146,15 @@ func (w *writer) applyObject(ctx context.Context, o wanted) bool {
 // migrate gives the fields that we wrote by Create, or an earlier release by
 // Update, to apply: what only apply owns goes when it is no longer applied. It is
 // needed once in the life of an object, before its first change.
-func (w *writer) migrate(ctx context.Context, live client.Object) error {
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, fieldManagers, lwsv1.FieldManager)
+func (w *writer) migrate(ctx context.Context, o wanted) error {
+	live := o.Live
+	managers := ourFieldManagers(live.GetManagedFields())
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, managers, lwsv1.FieldManager)
 	if err != nil || patch == nil {
 		return err
 	}
-	target := live.DeepCopyObject().(client.Object)
+	target := o.Fresh
+	target.SetNamespace(live.GetNamespace())
+	target.SetName(live.GetName())
 	return w.client.Patch(ctx, target, client.RawPatch(types.JSONPatchType, patch))
 }

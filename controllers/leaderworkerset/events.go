@@ -1,7 +1,6 @@
 package leaderworkerset
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,8 +29,7 @@ const (
 )
 
 func creatingRevision(key string) notice {
-	return notice{corev1.EventTypeNormal, lwsv1.ReasonCreatingRevision, actionCreate,
-		fmt.Sprintf("Creating revision %s", key)}
+	return notice{corev1.EventTypeNormal, lwsv1.ReasonCreatingRevision, actionCreate, "Creating revision " + key}
 }
 
 func failedCreate(text string) notice {

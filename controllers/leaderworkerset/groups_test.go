@@ -18,8 +18,9 @@ func TestGroupReadiness(t *testing.T) {
 		want   bool
 	}{
 		"leader and workers ready": {size: 3, want: true},
-		"size 1 needs no workers": {size: 1, want: true,
-			change: func(_ *corev1.Pod, w *appsv1.StatefulSet) { w.OwnerReferences = nil }},
+		"size 1 needs no workers": {size: 1, want: true, change: func(_ *corev1.Pod, w *appsv1.StatefulSet) {
+			w.OwnerReferences = nil
+		}},
 		"leader not ready": {size: 3, change: func(l *corev1.Pod, _ *appsv1.StatefulSet) {
 			l.Status.Conditions[0].Status = corev1.ConditionFalse
 		}},
@@ -47,10 +48,9 @@ func TestGroupReadiness(t *testing.T) {
 		"workers without an owner": {size: 3, change: func(_ *corev1.Pod, w *appsv1.StatefulSet) {
 			w.OwnerReferences = nil
 		}},
-		"workers of the set, with restart policy None": {size: 3, want: true,
-			change: func(_ *corev1.Pod, w *appsv1.StatefulSet) {
-				w.OwnerReferences = []metav1.OwnerReference{setOwner("set")}
-			}},
+		"workers of the set, with restart policy None": {size: 3, want: true, change: func(_ *corev1.Pod, w *appsv1.StatefulSet) {
+			w.OwnerReferences = []metav1.OwnerReference{setOwner("set")}
+		}},
 		"workers of a set of the name before": {size: 3, change: func(_ *corev1.Pod, w *appsv1.StatefulSet) {
 			w.OwnerReferences = []metav1.OwnerReference{setOwner("before")}
 		}},

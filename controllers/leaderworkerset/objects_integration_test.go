@@ -3,6 +3,7 @@
 package leaderworkerset_test
 
 import (
+	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -70,17 +71,66 @@ var _ = Describe("The objects of a set", func() {
 		Expect(fetch(w, "x", &corev1.Service{}).Labels).NotTo(HaveKey("team"))
 	})
 
-	It("are not fought over with somebody who insists", func(ctx SpecContext) {
+	It("are not taken from others who add to them", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.create(w.build().Obj())
 		w.settle()
-		// An item in a list that is replaced whole can only be there at rest if what
-		// answers our applies puts it back, as an admission webhook does.
 		leaders := w.leaders()
 		leaders.Spec.Template.Spec.Containers = append(leaders.Spec.Template.Spec.Containers,
 			corev1.Container{Name: "sidecar", Image: "sidecar"})
 		Expect(api.Update(ctx, leaders, client.FieldOwner("somebody"))).To(Succeed())
-		Expect(w.reconcile()).To(BeEmpty(), "an addition of somebody else's")
+		Expect(w.reconcile()).To(BeEmpty())
+	})
+
+	It("are not fought over with an admission webhook that insists", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.insist()
+		w.create(w.build().Replicas(1).Label("team", "ours").Obj())
+		Eventually(func() string {
+			// The configuration takes a moment to come into force.
+			w.settle()
+			probe := fetch(w, "x", &appsv1.StatefulSet{})
+			Expect(api.Update(ctx, probe)).To(Succeed())
+			return w.leaders().Labels["team"]
+		}).WithTimeout(20 * time.Second).Should(Equal("theirs"))
+		w.settle()
+		version := w.leaders().ResourceVersion
+		for range 3 {
+			Expect(w.reconcile()).To(BeEmpty())
+		}
+
+		By("still making other changes")
+		replicas := int32(2)
+		w.change(func(s *lwsv1.LeaderWorkerSet) { s.Spec.Replicas = &replicas })
+		Expect(w.reconcile()).To(ContainElement("apply StatefulSet x"))
+		Expect(w.leaders().ResourceVersion).NotTo(Equal(version))
+		Expect(w.leaders().Spec.Replicas).To(HaveValue(Equal(replicas)))
+		w.settle()
+	})
+
+	It("of an earlier release are taken on as they are", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.create(w.build().Label("team", "a").Obj())
+		set := w.set()
+		service := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "x", Labels: map[string]string{lwsv1.SetNameLabelKey: "x", "team": "a"},
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, lwsv1.GroupVersion.WithKind(lwsv1.Kind))},
+			},
+			Spec: corev1.ServiceSpec{
+				ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true, Selector: identity.SetLabels("x"),
+			},
+		}
+		service.Namespace = w.namespace
+		Expect(api.Create(ctx, service, client.FieldOwner("manager"))).To(Succeed())
+		Expect(w.reconcile()).NotTo(ContainElement(ContainSubstring("Service")))
+
+		w.change(func(s *lwsv1.LeaderWorkerSet) { s.Labels = nil })
+		Expect(w.reconcile()).To(ContainElements("patch Service x", "apply Service x"))
+		after := fetch(w, "x", &corev1.Service{})
+		Expect(after.UID).To(Equal(service.UID))
+		Expect(after.Labels).To(Equal(identity.SetLabels("x")))
+		Expect(w.reconcile()).To(BeEmpty())
 	})
 
 	It("are scaled at once", func(ctx SpecContext) {
@@ -91,7 +141,7 @@ var _ = Describe("The objects of a set", func() {
 			w.change(func(s *lwsv1.LeaderWorkerSet) { s.Spec.Replicas = &replicas })
 			Expect(w.reconcile()).To(ContainElement("apply StatefulSet x"))
 			Expect(w.leaders().Spec.Replicas).To(HaveValue(Equal(replicas)))
-			Expect(w.leaders().Annotations).To(HaveKeyWithValue(lwsv1.ReplicasAnnotationKey, string('0'+rune(replicas))))
+			Expect(w.leaders().Annotations).To(HaveKeyWithValue(lwsv1.ReplicasAnnotationKey, strconv.Itoa(int(replicas))))
 			w.runStatefulSetController()
 			for index := range replicas {
 				w.makeReady(int(index))
@@ -105,7 +155,7 @@ var _ = Describe("The objects of a set", func() {
 })
 
 var _ = Describe("Names that are taken", func() {
-	foreignStatefulSet := func(w *world) *appsv1.StatefulSet {
+	foreignStatefulSet := func() *appsv1.StatefulSet {
 		labels := map[string]string{"app": "theirs"}
 		return &appsv1.StatefulSet{
 			ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: labels},
@@ -118,7 +168,7 @@ var _ = Describe("Names that are taken", func() {
 
 	It("are reported once and looked at less and less often", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		theirs := foreignStatefulSet(w)
+		theirs := foreignStatefulSet()
 		w.createForeign(theirs)
 		w.create(w.build().Obj())
 

@@ -158,9 +158,9 @@ func TestConflictPauses(t *testing.T) {
 	for range 8 {
 		pauses = append(pauses, remembered.conflicted("Service x", "taken", testTime.Time).Pause)
 	}
-	want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}
-	for i := range want {
-		want[i] *= time.Second
+	var want []time.Duration
+	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
+		want = append(want, time.Duration(seconds)*time.Second)
 	}
 	if diff := cmp.Diff(want, pauses); diff != "" {
 		t.Errorf("pauses (-want +got):\n%s", diff)

@@ -31,8 +31,9 @@ func TestServiceUse(t *testing.T) {
 		"own, and a group may go back": {policy: lwsv1.SubdomainUniquePerReplica, update: ownKey, current: sharedKey, groups: []groupState{{}}, want: true},
 		"own, and goes back to own":    {policy: lwsv1.SubdomainUniquePerReplica, update: "new", current: ownKey, groups: []groupState{{}}},
 		"own, current is unknown":      {policy: lwsv1.SubdomainUniquePerReplica, update: ownKey, current: "gone", groups: []groupState{{}}},
-		"shared, groups have their own": {policy: lwsv1.SubdomainShared, update: sharedKey, current: ownKey,
-			groups: []groupState{{}}, want: true},
+		"shared, groups have their own": {
+			policy: lwsv1.SubdomainShared, update: sharedKey, current: ownKey, groups: []groupState{{}}, want: true,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
