@@ -101,16 +101,29 @@ func TestDefaultsOfDisaggregatedSet(t *testing.T) {
 // rule that meets it.
 func TestNullMeansAbsent(t *testing.T) {
 	for _, path := range [][]string{
-		{"replicas"}, {"startupPolicy"}, {"networkConfig"}, {"networkConfig", "subdomainPolicy"}, {"groupIdentity"},
-		{"groupReplacementPolicy"}, {"podTerminationPolicy"}, {"scheduling"}, {"rolloutStrategy"}, {"rolloutStrategy", "type"},
+		{"replicas"},
+		{"startupPolicy"},
+		{"networkConfig"},
+		{"networkConfig", "subdomainPolicy"},
+		{"groupIdentity"},
+		{"groupReplacementPolicy"},
+		{"podTerminationPolicy"},
+		{"scheduling"},
+		{"rolloutStrategy"},
+		{"rolloutStrategy", "type"},
 		{"rolloutStrategy", "rollingUpdateConfiguration"},
 		{"rolloutStrategy", "rollingUpdateConfiguration", "partition"},
 		{"rolloutStrategy", "rollingUpdateConfiguration", "maxUnavailable"},
 		{"rolloutStrategy", "rollingUpdateConfiguration", "maxSurge"},
-		{"leaderWorkerTemplate", "size"}, {"leaderWorkerTemplate", "restartPolicy"}, {"leaderWorkerTemplate", "leaderTemplate"},
-		{"leaderWorkerTemplate", "maxGroupRestarts"}, {"leaderWorkerTemplate", "restartBackoff"},
-		{"leaderWorkerTemplate", "subGroupPolicy"}, {"leaderWorkerTemplate", "volumeClaimTemplates"},
-		{"leaderWorkerTemplate", "persistentVolumeClaimRetentionPolicy"}, {"leaderWorkerTemplate", "placementPolicy"},
+		{"leaderWorkerTemplate", "size"},
+		{"leaderWorkerTemplate", "restartPolicy"},
+		{"leaderWorkerTemplate", "leaderTemplate"},
+		{"leaderWorkerTemplate", "maxGroupRestarts"},
+		{"leaderWorkerTemplate", "restartBackoff"},
+		{"leaderWorkerTemplate", "subGroupPolicy"},
+		{"leaderWorkerTemplate", "volumeClaimTemplates"},
+		{"leaderWorkerTemplate", "persistentVolumeClaimRetentionPolicy"},
+		{"leaderWorkerTemplate", "placementPolicy"},
 	} {
 		object := leaderWorkerSet(t, "{}")
 		if err := unstructured.SetNestedField(object.Object, nil, append([]string{"spec"}, path...)...); err != nil {

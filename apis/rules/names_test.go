@@ -3,7 +3,7 @@
 package rules
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,7 +147,7 @@ func TestFormulasBoundEveryName(t *testing.T) {
 		if workers+suffixOfRevisionLabel > 63 {
 			t.Errorf("%d digits: the StatefulSet of workers has %d characters", digits, workers)
 		}
-		if pod := workers + 1 + len(fmt.Sprint(1<<31-2)); pod > 63 {
+		if pod := workers + 1 + len(strconv.Itoa(1<<31-2)); pod > 63 {
 			t.Errorf("%d digits: the last worker's host name has %d characters", digits, pod)
 		}
 	}

@@ -5,6 +5,7 @@ package rules
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func refusals(t *testing.T, err error) []refusal {
 		t.Fatal("accepted, want it refused")
 	}
 	var status *apierrors.StatusError
-	if !apierrors.IsInvalid(err) || !asStatus(err, &status) || status.Status().Details == nil {
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		t.Fatalf("refused otherwise than as invalid: %v", err)
 	}
 	var result []refusal
@@ -150,12 +151,6 @@ func refusals(t *testing.T, err error) []refusal {
 		result = append(result, refusal{cause.Field, cause.Message})
 	}
 	return result
-}
-
-func asStatus(err error, status **apierrors.StatusError) bool {
-	var ok bool
-	*status, ok = err.(*apierrors.StatusError)
-	return ok
 }
 
 // mustRefuse wants the refusal of one field with a message, and none of another

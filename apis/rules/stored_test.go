@@ -24,6 +24,7 @@ import (
 // storedObjects are refused today. An API server without our rules stores them
 // under the key as their name, unless they have one.
 func storedObjects(t *testing.T) map[string]*unstructured.Unstructured {
+	t.Helper()
 	long := named(leaderWorkerSet(t, spec(template("size: 2"))), 63)
 	objects := map[string]*unstructured.Unstructured{
 		"long":              long,
@@ -102,6 +103,7 @@ func TestObjectsStoredBeforeTheRules(t *testing.T) {
 }
 
 func checkStored(t *testing.T, c client.Client, object *unstructured.Unstructured) {
+	t.Helper()
 	key := client.ObjectKeyFromObject(object)
 	again := object.DeepCopy()
 	again.SetResourceVersion("")
@@ -156,6 +158,7 @@ type storedChange struct {
 
 // A bad object can be repaired, and may do what makes it no worse.
 func storedChanges(t *testing.T) map[string]storedChange {
+	t.Helper()
 	workers := func(replicas string) *unstructured.Unstructured {
 		return named(leaderWorkerSet(t, spec("replicas: "+replicas+"\n"+template("size: 2"))), 60)
 	}
@@ -180,6 +183,7 @@ func storedChanges(t *testing.T) map[string]storedChange {
 }
 
 func checkStoredChange(t *testing.T, c client.Client, change storedChange) {
+	t.Helper()
 	stored := change.from
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil {
 		t.Fatal(err)

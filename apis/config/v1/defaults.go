@@ -20,19 +20,19 @@ type Names struct {
 // LWSManagerNames are the names of lws-manager. The Lease is that of earlier
 // releases, so that an old and a new manager never work at the same time.
 func LWSManagerNames() Names {
-	return Names{
-		LeaderElection: "b8b2488c.x-k8s.io",
-		WebhookService: "lws-webhook-service",
-		WebhookSecret:  "lws-webhook-server-cert",
-	}
+	return namesOf("lws", "b8b2488c.x-k8s.io")
 }
 
 // DisaggregatedSetManagerNames are the names of disaggregatedset-manager.
 func DisaggregatedSetManagerNames() Names {
+	return namesOf("disaggregatedset", "disaggregatedset.x-k8s.io")
+}
+
+func namesOf(manager, lease string) Names {
 	return Names{
-		LeaderElection: "disaggregatedset.x-k8s.io",
-		WebhookService: "disaggregatedset-webhook-service",
-		WebhookSecret:  "disaggregatedset-webhook-server-cert",
+		LeaderElection: lease,
+		WebhookService: manager + "-webhook-service",
+		WebhookSecret:  manager + "-webhook-server-cert",
 	}
 }
 

@@ -64,7 +64,7 @@ func (d *document) durationErrors() []error {
 	for _, name := range []string{"leaseDuration", "renewDeadline", "retryPeriod"} {
 		path := "leaderElection." + name
 		value := d.value(path)
-		if value == nil || value.Tag == "!!null" {
+		if value == nil {
 			continue
 		}
 		if _, err := time.ParseDuration(value.Value); err != nil || value.Tag != "!!str" {
@@ -108,17 +108,23 @@ func find(node *yaml.Node, path string) (key, value *yaml.Node) {
 	case yaml.SequenceNode:
 		return findInSequence(node, path)
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			rest, ok := strings.CutPrefix(path, node.Content[i].Value)
-			if !ok || (rest != "" && rest[0] != '.' && rest[0] != '[') {
-				continue
-			}
-			if rest == "" {
-				return node.Content[i], node.Content[i+1]
-			}
-			if key, value := find(node.Content[i+1], strings.TrimPrefix(rest, ".")); key != nil {
-				return key, value
-			}
+		return findInMapping(node, path)
+	default:
+		return nil, nil
+	}
+}
+
+func findInMapping(node *yaml.Node, path string) (key, value *yaml.Node) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		rest, ok := strings.CutPrefix(path, node.Content[i].Value)
+		if !ok || (rest != "" && rest[0] != '.' && rest[0] != '[') {
+			continue
+		}
+		if rest == "" {
+			return node.Content[i], node.Content[i+1]
+		}
+		if key, value := find(node.Content[i+1], strings.TrimPrefix(rest, ".")); key != nil {
+			return key, value
 		}
 	}
 	return nil, nil

@@ -10,8 +10,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -32,28 +32,33 @@ func main() {
 }
 
 func rewriteAll(directory string) error {
-	files, err := filepath.Glob(filepath.Join(directory, "*.yaml"))
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	files, err := fs.Glob(root.FS(), "*.yaml")
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		if err := rewrite(file); err != nil {
-			return err
+		if err := rewrite(root, file); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	return nil
 }
 
-func rewrite(file string) error {
-	data, err := os.ReadFile(file)
+func rewrite(root *os.Root, file string) error {
+	data, err := root.ReadFile(file)
 	if err != nil {
 		return err
 	}
 	slim, err := slimCRD(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
 	}
-	return os.WriteFile(file, slim, 0o644)
+	return root.WriteFile(file, slim, 0) // the file exists and keeps its mode
 }
 
 // slimCRD drops descriptions from the schemas of a CustomResourceDefinition.

@@ -30,8 +30,8 @@ func Budget(set *LeaderWorkerSet) RolloutBudget {
 }
 
 // BudgetFor resolves a configuration, which may be absent, for a number of
-// groups: a surge rounds up and is at most that number, unavailable rounds down.
-// When both come out as zero, unavailable counts as 1, since nothing could ever
+// groups: a surge rounds up, unavailable rounds down, and both are at most that
+// number. When both come out as zero, unavailable counts as 1, since nothing could ever
 // move otherwise:
 //
 //	5 groups, maxUnavailable 10%, maxSurge 0   → 0 unavailable by rounding → 1
@@ -43,6 +43,7 @@ func BudgetFor(config *RollingUpdateConfiguration, replicas int32) RolloutBudget
 		budget.MaxUnavailable = groups(config.MaxUnavailable, replicas, DefaultMaxUnavailable, false)
 	}
 	budget.MaxSurge = min(budget.MaxSurge, replicas)
+	budget.MaxUnavailable = min(budget.MaxUnavailable, replicas)
 	if budget.MaxSurge == 0 && budget.MaxUnavailable == 0 {
 		budget.MaxUnavailable = 1
 	}
