@@ -18,10 +18,12 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
 )
 
-// The Lease of leader election. The permission to create cannot be limited to a name.
+// The Lease of leader election, and the event of who leads. The permission to create
+// cannot be limited to a name.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=lws-system,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=lws-system,resources=leases,resourceNames=b8b2488c.x-k8s.io,verbs=get;update
+// +kubebuilder:rbac:groups="",namespace=lws-system,resources=events,verbs=create
 
 // stopTimeout is how long what runs may take to end.
 const stopTimeout = 30 * time.Second

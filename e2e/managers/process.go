@@ -71,10 +71,7 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 		return nil, err
 	}
 	args := append([]string{"--config=" + file, "--kubeconfig=" + kubeconfig}, options.Args...)
-	if err := p.launch(m.program, args, options.Env); err != nil {
-		return nil, err
-	}
-	return p, os.WriteFile(filepath.Join(p.dir, pidFile), []byte(strconv.Itoa(p.PID)), fileMode)
+	return p, p.launch(m.program, args, options.Env)
 }
 
 // configure writes the files that the process reads.
@@ -110,6 +107,10 @@ func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, 
 	return file, kubeconfig, inNamespace(kubeconfig, m.Namespace)
 }
 
+// recorded runs a program that has recorded its process before it begins: whoever
+// starts it may be killed at any moment.
+const recorded = `echo $$ >"$0" && exec "$@"`
+
 // launch starts the program detached from the terminal: an interrupt reaches the
 // one who started it, who then stops it in order.
 func (p *Process) launch(program string, args, env []string) error {
@@ -118,7 +119,8 @@ func (p *Process) launch(program string, args, env []string) error {
 		return err
 	}
 	defer log.Close()
-	command := exec.Command(program, args...)
+	args = append([]string{"-c", recorded, filepath.Join(p.dir, pidFile), program}, args...)
+	command := exec.Command("/bin/sh", args...)
 	command.Dir, command.Stdout, command.Stderr = p.dir, log, log
 	command.Env = append(os.Environ(), env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

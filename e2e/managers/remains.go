@@ -39,7 +39,7 @@ func stopRemains(file string) error {
 	if err != nil {
 		return err
 	}
-	pid, err := strconv.Atoi(string(data))
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
