@@ -105,7 +105,7 @@ func (c *command) provide(ctx context.Context, programs []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.out, dir)
+	_, _ = fmt.Fprintln(c.out, dir)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func up(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.progress, "to use it:")
+	_, _ = fmt.Fprintln(c.progress, "to use it:")
 	c.printEnv(cluster)
 	return nil
 }
@@ -141,7 +141,7 @@ func down(_ context.Context, c *command) error {
 	if err := controlplane.Down(*c.dir, *c.name); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.progress, "cluster %s is down\n", *c.name)
+	_, _ = fmt.Fprintf(c.progress, "cluster %s is down\n", *c.name)
 	return nil
 }
 
@@ -162,11 +162,11 @@ func status(_ context.Context, c *command) error {
 		return err
 	}
 	o := cluster.Options()
-	fmt.Fprintf(c.out, "cluster %s: Kubernetes %s, state in %s\n", o.Name, o.Kubernetes, cluster.Dir())
+	_, _ = fmt.Fprintf(c.out, "cluster %s: Kubernetes %s, state in %s\n", o.Name, o.Kubernetes, cluster.Dir())
 	processes := cluster.Processes()
 	for _, name := range binaries.All() {
 		if pid, ok := processes[name]; ok {
-			fmt.Fprintf(c.out, "%-24s process %d, log %s\n", name, pid, cluster.LogFile(name))
+			_, _ = fmt.Fprintf(c.out, "%-24s process %d, log %s\n", name, pid, cluster.LogFile(name))
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func env(_ context.Context, c *command) error {
 }
 
 func (c *command) printEnv(cluster *controlplane.Cluster) {
-	fmt.Fprintf(c.out, "export PATH=%s:$PATH KUBECONFIG=%s\n", quote(cluster.BinDir()), quote(cluster.Kubeconfig()))
+	_, _ = fmt.Fprintf(c.out, "export PATH=%s:$PATH KUBECONFIG=%s\n", quote(cluster.BinDir()), quote(cluster.Kubeconfig()))
 }
 
 // quote makes a path one word of a shell.
@@ -201,7 +201,7 @@ func kubeconfig(ctx context.Context, c *command) error {
 		return err
 	}
 	if *account == "" {
-		fmt.Fprintln(c.out, cluster.Kubeconfig())
+		_, _ = fmt.Fprintln(c.out, cluster.Kubeconfig())
 		return nil
 	}
 	namespace, name, ok := strings.Cut(*account, "/")

@@ -39,7 +39,7 @@ func main() {
 // run executes one command. Progress goes to progress, results to out.
 func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprint(progress, usage)
+		_, _ = fmt.Fprint(progress, usage)
 		return 2
 	}
 	commands := map[string]func(context.Context, *command) error{
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	}
 	execute, ok := commands[args[0]]
 	if !ok {
-		fmt.Fprint(progress, usage)
+		_, _ = fmt.Fprint(progress, usage)
 		return 2
 	}
 	c := newCommand(args[0], args[1:], out, progress)
@@ -67,9 +67,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case ctx.Err() != nil:
-		fmt.Fprintln(progress, "interrupted; nothing is left running")
+		_, _ = fmt.Fprintln(progress, "interrupted; nothing is left running")
 		return 130
 	}
-	fmt.Fprintf(progress, "cluster %s: %v\n", args[0], err)
+	_, _ = fmt.Fprintf(progress, "cluster %s: %v\n", args[0], err)
 	return 1
 }

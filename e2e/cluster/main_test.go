@@ -20,12 +20,12 @@ var builtCommand string
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "cluster-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	builtCommand = filepath.Join(dir, "cluster")
 	if out, err := exec.Command("go", "build", "-o", builtCommand, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
+		_, _ = fmt.Fprintf(os.Stderr, "%v: %s", err, out)
 		os.Exit(1)
 	}
 	code := m.Run()
@@ -41,6 +41,7 @@ type cli struct {
 }
 
 func newCLI(t *testing.T, env ...string) cli {
+	t.Helper()
 	c := cli{t: t, dir: t.TempDir(), env: env}
 	t.Cleanup(func() { _ = c.command("down").Run() })
 	return c
@@ -83,7 +84,7 @@ func (c cli) interruptWhen(condition func() bool, args ...string) (progress stri
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !condition(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			_ = cmd.Process.Kill()
 			c.t.Fatalf("the moment to interrupt did not come; progress: %s", out.String())
@@ -148,7 +149,7 @@ func TestKilledUpIsCleanedUpByTheNextCommand(t *testing.T) {
 			if err := up.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(time.Minute); len(c.processes()) < 2; time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); len(c.processes()) < 2; <-time.After(10 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("no two processes after a minute")
 				}
@@ -190,7 +191,7 @@ func TestMissingGoIsOneLine(t *testing.T) {
 	c := newCLI(t, "XDG_CACHE_HOME="+t.TempDir(), "HTTPS_PROXY=http://127.0.0.1:1", "PATH=/nowhere")
 	_, progress, code := c.run("up")
 	last := progress[strings.LastIndex(strings.TrimSpace(progress), "\n")+1:]
-	if code != 1 || !strings.HasPrefix(last, "cluster up: Go is not on the PATH and etcd must be built") {
+	if code != 1 || !strings.HasPrefix(last, "cluster up: no Go on the PATH, and etcd must be built") {
 		t.Errorf("%d, %s", code, progress)
 	}
 }
@@ -207,7 +208,7 @@ func TestMistakesOfTheUser(t *testing.T) {
 		"extra argument":  {[]string{"up", "now"}, 1, "needs 0 arguments [], has 1"},
 		"missing node":    {[]string{"kill"}, 1, "needs 1 arguments [NODE], has 0"},
 		"no cluster":      {[]string{"env", "--dir", "/nonexistent"}, 1, "cluster default is not up"},
-		"unknown version": {[]string{"build", "--kube", "1.20"}, 1, "Kubernetes 1.20 has no pin; have 1.34, 1.35, 1.36, 1.37"},
+		"unknown version": {[]string{"build", "--kube", "1.20"}, 1, "no pin of Kubernetes 1.20; have 1.34, 1.35, 1.36, 1.37"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

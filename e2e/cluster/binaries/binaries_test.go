@@ -33,9 +33,9 @@ func TestResolve(t *testing.T) {
 		"v1.37":         {want: newest},
 		newest:          {want: newest},
 		newest + "9":    {wantErr: "the pinned version is"},
-		"1.20":          {wantErr: "has no pin; have"},
+		"1.20":          {wantErr: "no pin of Kubernetes 1.20; have"},
 		"latest":        {wantErr: "is not a Kubernetes version"},
-		"1.37-../../x.": {wantErr: "has no pin"},
+		"1.37-../../x.": {wantErr: "no pin of"},
 	}
 	for version, tc := range tests {
 		t.Run(version, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestWhatABuildNeeds(t *testing.T) {
 		t.Errorf("little disk: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := goBuild(t.Context(), t.TempDir(), program{name: "etcd"}, "etcd"); err == nil || !strings.HasPrefix(err.Error(), "Go is not on the PATH and etcd must be built") {
+	if err := goBuild(t.Context(), t.TempDir(), program{name: "etcd"}, "etcd"); err == nil || !strings.HasPrefix(err.Error(), "no Go on the PATH, and etcd must be built") {
 		t.Errorf("no Go: %v", err)
 	}
 }
@@ -311,13 +311,13 @@ func TestDownloadsAreCheckedAndBuildingIsTheFallback(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasSuffix(path, "/kube-apiserver"), strings.HasSuffix(path, "/kube-scheduler"):
-			fmt.Fprint(w, "released")
+			_, _ = fmt.Fprint(w, "released")
 		case strings.HasSuffix(path, "/kube-apiserver.sha256"):
-			fmt.Fprintln(w, sum([]byte("released")))
+			_, _ = fmt.Fprintln(w, sum([]byte("released")))
 		case strings.HasSuffix(path, "/kube-scheduler.sha256"):
-			fmt.Fprintln(w, sum([]byte("another")))
+			_, _ = fmt.Fprintln(w, sum([]byte("another")))
 		case strings.HasSuffix(path, "/SHA256SUMS"):
-			fmt.Fprintf(w, "%s  other.tar.gz\n%s  %s\n", sum(nil), sum(archive.Bytes()), etcdArchive)
+			_, _ = fmt.Fprintf(w, "%s  other.tar.gz\n%s  %s\n", sum(nil), sum(archive.Bytes()), etcdArchive)
 		case strings.HasSuffix(path, "/"+etcdArchive):
 			_, _ = w.Write(archive.Bytes())
 		default:

@@ -20,7 +20,7 @@ const neededDisk = 6 << 30
 // goBuild builds a program in its pin's module.
 func goBuild(ctx context.Context, moduleDir string, p program, output string) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return fmt.Errorf("Go is not on the PATH and %s must be built: install it from https://go.dev/dl or name a directory with the programs in %s", p.name, DirVariable)
+		return fmt.Errorf("no Go on the PATH, and %s must be built: install Go from https://go.dev/dl or name a directory with the programs in %s", p.name, DirVariable)
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-ldflags", p.ldflags(), "-o", output, p.pkg)
@@ -49,12 +49,12 @@ func lastLines(text string, n int) string {
 
 // write lays the pin out as a module that go build accepts.
 func (p pin) write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "go.mod"), p.mod, 0o644),
-		os.WriteFile(filepath.Join(dir, "go.sum"), p.sum, 0o644),
+		os.WriteFile(filepath.Join(dir, "go.mod"), p.mod, 0o600),
+		os.WriteFile(filepath.Join(dir, "go.sum"), p.sum, 0o600),
 	)
 }
 
@@ -64,7 +64,7 @@ func checkDisk(dir string) error {
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	return enoughDisk(dir, uint64(fs.Bavail)*uint64(fs.Bsize))
+	return enoughDisk(dir, fs.Bavail*uint64(fs.Bsize))
 }
 
 func enoughDisk(dir string, free uint64) error {

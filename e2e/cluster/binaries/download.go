@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -68,7 +69,7 @@ func (r releases) checksum(ctx context.Context, url, name string) (string, error
 	if err != nil {
 		return "", err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(body, 1<<20))
 	if err != nil {
 		return "", err
@@ -88,7 +89,7 @@ func (r releases) save(ctx context.Context, url, sum string, use func(io.Reader)
 	if err != nil {
 		return err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	hash := sha256.New()
 	content := io.TeeReader(body, hash)
 	if err := use(content); err != nil {
@@ -120,22 +121,30 @@ func (r releases) get(ctx context.Context, url string) (io.ReadCloser, error) {
 		return nil, unavailableError{fmt.Sprintf("no download can be had (%v)", err)}
 	}
 	if response.StatusCode != http.StatusOK {
-		response.Body.Close()
+		_ = response.Body.Close()
 		return nil, unavailableError{fmt.Sprintf("%s answers %s", url, response.Status)}
 	}
 	return response.Body, nil
 }
 
 func writeProgram(file string, content io.Reader) error {
-	out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, content); err != nil {
-		out.Close()
+	_, copyErr := io.Copy(out, content)
+	if err := errors.Join(copyErr, out.Close()); err != nil {
 		return err
 	}
-	return out.Close()
+	return makeExecutable(file)
+}
+
+func makeExecutable(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	return os.Chmod(file, info.Mode()|0o100)
 }
 
 func extractProgram(file, name string, archive io.Reader) error {

@@ -14,7 +14,7 @@ import (
 // lockDir makes one process at a time fill dir. The lock goes with the
 // process, so that a killed build blocks nobody.
 func lockDir(ctx context.Context, dir string, log io.Writer) (func(), error) {
-	file, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func lockDir(ctx context.Context, dir string, log io.Writer) (func(), error) {
 			return nil, fmt.Errorf("lock of %s: %w", dir, err)
 		}
 		if !told {
-			fmt.Fprintf(log, "another process is filling %s; waiting for it\n", dir)
+			_, _ = fmt.Fprintf(log, "another process is filling %s; waiting for it\n", dir)
 			told = true
 		}
 		select {

@@ -25,23 +25,28 @@ func WritePin(ctx context.Context, dir, version string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	staging, err := stagingModules(ctx, work, "v"+version)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(
-		os.WriteFile(filepath.Join(work, "go.mod"), pinModule(minor, version, staging), 0o644),
-		os.WriteFile(filepath.Join(work, "programs.go"), pinImports(minor), 0o644),
+		os.WriteFile(filepath.Join(work, "go.mod"), pinModule(minor, version, staging), 0o600),
+		os.WriteFile(filepath.Join(work, "programs.go"), pinImports(minor), 0o600),
 	); err != nil {
 		return err
 	}
 	if _, err := goCommand(ctx, work, "mod", "tidy"); err != nil {
 		return err
 	}
+	pins, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pins.Close() }()
 	return errors.Join(
-		copyFile(filepath.Join(work, "go.mod"), filepath.Join(dir, minor+".mod")),
-		copyFile(filepath.Join(work, "go.sum"), filepath.Join(dir, minor+".sum")),
+		copyFile(pins, filepath.Join(work, "go.mod"), minor+".mod"),
+		copyFile(pins, filepath.Join(work, "go.sum"), minor+".sum"),
 	)
 }
 
@@ -121,10 +126,10 @@ func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) 
 	return out, nil
 }
 
-func copyFile(from, to string) error {
+func copyFile(pins *os.Root, from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	return pins.WriteFile(to, data, 0o644)
 }

@@ -79,7 +79,7 @@ func findPin(version string) (pin, error) {
 func loadPin(minor string) (pin, error) {
 	mod, err := pinFiles.ReadFile(path.Join("pins", minor+".mod"))
 	if err != nil {
-		return pin{}, fmt.Errorf("Kubernetes %s has no pin; have %s", minor, strings.Join(Minors(), ", "))
+		return pin{}, fmt.Errorf("no pin of Kubernetes %s; have %s", minor, strings.Join(Minors(), ", "))
 	}
 	sum, err := pinFiles.ReadFile(path.Join("pins", minor+".sum"))
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *Store) Ensure(ctx context.Context, version string, names ...string) (st
 	if len(missing(dir, wanted)) == 0 {
 		return dir, nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
 	}
 	unlock, err := lockDir(ctx, dir, s.log)
@@ -106,7 +106,7 @@ func (s *Store) provide(ctx context.Context, dir string, p program, count string
 		return s.borrow(ctx, own, p, target)
 	}
 	partial := filepath.Join(dir, "."+p.name+".partial")
-	defer os.Remove(partial)
+	defer func() { _ = os.Remove(partial) }()
 	reason, err := s.download(ctx, p, partial, count)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *Store) compile(ctx context.Context, dir string, p program, file, count,
 }
 
 func (s *Store) printf(format string, args ...any) {
-	fmt.Fprintf(s.log, format+"\n", args...)
+	_, _ = fmt.Fprintf(s.log, format+"\n", args...)
 }
 
 func elapsed(since time.Time) time.Duration { return time.Since(since).Round(100 * time.Millisecond) }

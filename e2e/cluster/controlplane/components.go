@@ -1,7 +1,8 @@
 package controlplane
 
 import (
-	"fmt"
+	"net"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/lws/e2e/cluster/binaries"
@@ -17,6 +18,8 @@ const (
 )
 
 const loopback = "127.0.0.1"
+
+func localAddress(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
 // component is how a program of the cluster is run.
 type component struct {
@@ -36,8 +39,8 @@ var (
 )
 
 func etcdArgs(s *state) []string {
-	client := fmt.Sprintf("http://%s:%d", loopback, s.Ports[etcdClientPort])
-	peer := fmt.Sprintf("http://%s:%d", loopback, s.Ports[etcdPeerPort])
+	client := "http://" + localAddress(s.Ports[etcdClientPort])
+	peer := "http://" + localAddress(s.Ports[etcdPeerPort])
 	return []string{
 		"--name=local",
 		"--data-dir=" + s.path(etcdDir),
@@ -55,9 +58,9 @@ func etcdArgs(s *state) []string {
 
 func apiServerArgs(s *state) []string {
 	args := []string{
-		fmt.Sprintf("--etcd-servers=http://%s:%d", loopback, s.Ports[etcdClientPort]),
+		"--etcd-servers=http://" + localAddress(s.Ports[etcdClientPort]),
 		"--bind-address=" + loopback,
-		fmt.Sprintf("--secure-port=%d", s.Ports[apiPort]),
+		"--secure-port=" + strconv.Itoa(s.Ports[apiPort]),
 		// Nothing reaches the API server through its own Service, whose
 		// endpoint must not be a loopback address.
 		"--advertise-address=" + loopback,
@@ -73,8 +76,8 @@ func apiServerArgs(s *state) []string {
 		"--proxy-client-cert-file=" + s.path(proxyCertFile),
 		"--proxy-client-key-file=" + s.path(proxyKeyFile),
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + s.path(tokenKeyFile),
-		"--service-account-signing-key-file=" + s.path(tokenKeyFile),
+		"--service-account-key-file=" + s.path(accountsKeyFile),
+		"--service-account-signing-key-file=" + s.path(accountsKeyFile),
 		"--authorization-mode=Node,RBAC",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged=true",
@@ -84,7 +87,7 @@ func apiServerArgs(s *state) []string {
 	}
 	if s.Options.AuditPolicy != "" {
 		args = append(args,
-			"--audit-policy-file="+s.path(auditPolicyFile),
+			"--audit-policy-file="+s.auditPolicy(),
 			"--audit-log-path="+s.path(auditLogFile),
 			// One file, however long: readers count its lines.
 			"--audit-log-maxsize=100000")
@@ -101,7 +104,7 @@ func apiServerArgs(s *state) []string {
 func controllerManagerArgs(s *state) []string {
 	args := append(s.secured(controllerConfig, controllerPort),
 		"--use-service-account-credentials=true",
-		"--service-account-private-key-file="+s.path(tokenKeyFile),
+		"--service-account-private-key-file="+s.path(accountsKeyFile),
 		"--root-ca-file="+s.path(caFile),
 		"--node-monitor-period=1s",
 		"--node-monitor-grace-period="+s.Options.NodeGrace.String(),
@@ -134,13 +137,20 @@ func (s *state) secured(kubeconfig, port string) []string {
 		"--authentication-kubeconfig=" + config,
 		"--authorization-kubeconfig=" + config,
 		"--bind-address=" + loopback,
-		fmt.Sprintf("--secure-port=%d", s.Ports[port]),
+		"--secure-port=" + strconv.Itoa(s.Ports[port]),
 		"--tls-cert-file=" + s.path(servingCertFile),
 		"--tls-private-key-file=" + s.path(servingKeyFile),
 		"--leader-elect=false",
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
 	}, s.featureGates()...)
+}
+
+func (s *state) auditPolicy() string {
+	if s.Options.AuditPolicy == AuditMetadata {
+		return s.path(auditPolicyFile)
+	}
+	return s.Options.AuditPolicy
 }
 
 func (s *state) featureGates() []string {

@@ -178,7 +178,7 @@ func TestLifeOfACluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		var err error
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 			if _, err = controlplane.Open(o.Dir, o.Name); err != nil {
 				break
 			}
@@ -238,7 +238,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			go func() {
-				for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+				for ; ctx.Err() == nil; <-time.After(10 * time.Millisecond) {
 					if len(processesOf(t, o.Dir)) >= started {
 						interrupt()
 					}
@@ -257,14 +257,14 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	busy := listener.Addr().(*net.TCPAddr).Port
 	tests := map[string]struct {
 		change func(*controlplane.Options)
 		want   string
 	}{
 		"busy port":            {func(o *controlplane.Options) { o.Port = busy }, fmt.Sprintf("port %d of 127.0.0.1 is in use", busy)},
-		"unknown version":      {func(o *controlplane.Options) { o.Kubernetes = "1.20" }, "Kubernetes 1.20 has no pin"},
+		"unknown version":      {func(o *controlplane.Options) { o.Kubernetes = "1.20" }, "no pin of Kubernetes 1.20"},
 		"bad name":             {func(o *controlplane.Options) { o.Name = "../x" }, `cluster name "../x"`},
 		"missing audit policy": {func(o *controlplane.Options) { o.AuditPolicy = "/no/such/file" }, "audit policy"},
 		"unknown feature gate": {func(o *controlplane.Options) { o.FeatureGates = "NoSuchGate=true" }, "unrecognized feature gate: NoSuchGate"},

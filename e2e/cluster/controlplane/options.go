@@ -81,18 +81,30 @@ func (o Options) complete() (Options, error) {
 	if o.NodeGrace < 4*time.Second {
 		return o, fmt.Errorf("node grace %s: must be 4s or more, heartbeats come each quarter of it", o.NodeGrace)
 	}
-	if o.AuditPolicy != "" && o.AuditPolicy != AuditMetadata {
-		if o.AuditPolicy, err = filepath.Abs(o.AuditPolicy); err != nil {
-			return o, err
-		}
-		if _, err := os.Stat(o.AuditPolicy); err != nil {
-			return o, fmt.Errorf("audit policy: %w", err)
-		}
-	}
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
+	return o.completeAudit()
+}
+
+func (o Options) completeAudit() (Options, error) {
+	if o.AuditPolicy == "" || o.AuditPolicy == AuditMetadata {
+		return o, nil
+	}
+	file, err := filepath.Abs(o.AuditPolicy)
+	if err != nil {
+		return o, err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return o, fmt.Errorf("audit policy: %w", err)
+	}
+	o.AuditPolicy = file
 	return o, nil
+}
+
+// printf writes a line of progress.
+func (o Options) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(o.Log, format, args...)
 }
 
 // sameCluster compares what a running cluster was started with.

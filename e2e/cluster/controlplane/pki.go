@@ -117,7 +117,7 @@ func (s *state) writeKeys() error {
 	for name, files := range map[string]struct{ certificate, key string }{
 		"localhost":        {servingCertFile, servingKeyFile},
 		proxyName:          {proxyCertFile, proxyKeyFile},
-		"service-accounts": {tokenCertFile, tokenKeyFile},
+		"service-accounts": {accountsCertFile, accountsKeyFile},
 	} {
 		pair, err := ca.sign(pkix.Name{CommonName: name})
 		if err != nil {
@@ -155,7 +155,7 @@ func (s *state) writeKubeconfig(file, name string, user *clientcmdapi.AuthInfo) 
 	config.AuthInfos[name] = user
 	config.Contexts[cluster] = &clientcmdapi.Context{Cluster: cluster, AuthInfo: name}
 	config.CurrentContext = cluster
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
 	}
 	return clientcmd.WriteToFile(*config, file)

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,15 +32,16 @@ type running struct {
 // it is for: whenever this program is killed, the record is complete.
 const recordAndRun = `echo $$ >"$0" && exec "$@"`
 
-// launch starts a program detached from this one's terminal, so that an
+// launch starts a command detached from this program's terminal, so that an
 // interrupt reaches only this program, which then stops what it started.
-func launch(name, binary string, args []string, record, log string) (*running, error) {
-	out, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+func launch(ctx context.Context, command []string, record, log string) (*running, error) {
+	name := filepath.Base(record)
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close()
-	cmd := exec.Command("/bin/sh", append([]string{"-c", recordAndRun, record, binary}, args...)...)
+	defer func() { _ = out.Close() }()
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", append([]string{"-c", recordAndRun, record}, command...)...)
 	cmd.Dir = filepath.Dir(log)
 	cmd.Stdout, cmd.Stderr = out, out
 	// kwok would also read a configuration in the user's home directory.
@@ -70,7 +72,8 @@ func commandLine(pid int) string {
 	if _, err := os.Stat("/proc/self"); err == nil {
 		return ""
 	}
-	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	ps := exec.Cmd{Path: "/bin/ps", Args: []string{"ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)}}
+	out, err := ps.Output()
 	if err != nil {
 		return ""
 	}
@@ -122,7 +125,7 @@ func await(stateDir string, processes []process, patience time.Duration) []proce
 		if len(left) == 0 || time.Now().After(deadline) {
 			return left
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 }
 
@@ -132,7 +135,7 @@ func lastLog(file string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil && info.Size() > 8<<10 {
 		_, _ = f.Seek(-8<<10, io.SeekEnd)
 	}

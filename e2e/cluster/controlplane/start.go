@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +36,7 @@ func (s *state) run(ctx context.Context, c component, healthy func(context.Conte
 }
 
 func (s *state) runOnce(ctx context.Context, c component, healthy func(context.Context) error) error {
-	if err := s.choosePorts(c); err != nil {
+	if err := s.choosePorts(ctx, c); err != nil {
 		return err
 	}
 	if c.prepare != nil {
@@ -43,7 +44,7 @@ func (s *state) runOnce(ctx context.Context, c component, healthy func(context.C
 			return err
 		}
 	}
-	r, err := s.launch(c)
+	r, err := s.launch(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -67,11 +68,12 @@ func (s *state) runOnce(ctx context.Context, c component, healthy func(context.C
 	}
 }
 
-func (s *state) launch(c component) (*running, error) {
+func (s *state) launch(ctx context.Context, c component) (*running, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	record := s.path(filepath.Join(processesDir, c.name))
-	r, err := launch(c.name, filepath.Join(s.BinDir, c.name), c.args(s), record, s.logFile(c.name))
+	command := append([]string{filepath.Join(s.BinDir, c.name)}, c.args(s)...)
+	r, err := launch(ctx, command, record, s.logFile(c.name))
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +91,13 @@ func (r *running) failure() error {
 }
 
 // choosePorts takes free ports, or the API server's that the user named.
-func (s *state) choosePorts(c component) error {
+func (s *state) choosePorts(ctx context.Context, c component) error {
 	for _, name := range c.ports {
 		wanted := 0
 		if name == apiPort {
 			wanted = s.Options.Port
 		}
-		port, err := freePort(wanted)
+		port, err := freePort(ctx, wanted)
 		if err != nil {
 			return err
 		}
@@ -104,16 +106,20 @@ func (s *state) choosePorts(c component) error {
 	return nil
 }
 
-func freePort(wanted int) (int, error) {
-	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", loopback, wanted))
+func freePort(ctx context.Context, wanted int) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", localAddress(wanted))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return 0, fmt.Errorf("port %d of %s is in use: stop what listens there or choose another", wanted, loopback)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("port %d of %s: %w", wanted, loopback, err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	defer func() { _ = listener.Close() }()
+	address, err := netip.ParseAddrPort(listener.Addr().String())
+	if err != nil {
+		return 0, err
+	}
+	return int(address.Port()), nil
 }
 
 // healthCheck asks an endpoint of a component.
@@ -123,7 +129,7 @@ func (s *state) healthCheck(scheme, port, path string) func(context.Context) err
 		DisableKeepAlives: true,
 	}}
 	return func(ctx context.Context) error {
-		url := fmt.Sprintf("%s://%s:%d%s", scheme, loopback, s.port(port), path)
+		url := scheme + "://" + localAddress(s.port(port)) + path
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
@@ -132,7 +138,7 @@ func (s *state) healthCheck(scheme, port, path string) func(context.Context) err
 		if err != nil {
 			return err
 		}
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }()
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s", url, response.Status)
 		}

@@ -20,8 +20,8 @@ const (
 	caFile           = "keys/ca.crt"
 	servingCertFile  = "keys/serving.crt"
 	servingKeyFile   = "keys/serving.key"
-	tokenCertFile    = "keys/tokens.crt"
-	tokenKeyFile     = "keys/tokens.key"
+	accountsCertFile = "keys/service-accounts.crt"
+	accountsKeyFile  = "keys/service-accounts.key"
 	proxyCertFile    = "keys/proxy.crt"
 	proxyKeyFile     = "keys/proxy.key"
 	controllerConfig = "keys/kube-controller-manager.kubeconfig"
@@ -123,7 +123,7 @@ func (s *state) logFile(component string) string {
 	return s.path(filepath.Join(logsDir, component+".log"))
 }
 
-func (s *state) url() string { return fmt.Sprintf("https://127.0.0.1:%d", s.Ports[apiPort]) }
+func (s *state) url() string { return "https://" + localAddress(s.Ports[apiPort]) }
 
 // alive and dead partition the recorded processes.
 func (s *state) alive() (alive, dead []process) {

@@ -50,7 +50,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.abandon(ctx.Err() != nil))
 	}
-	fmt.Fprintf(o.Log, "cluster %s with Kubernetes %s and %d nodes is up after %.1fs\n", o.Name, o.Kubernetes, o.Nodes, time.Since(started).Seconds())
+	o.printf("cluster %s with Kubernetes %s and %d nodes is up after %.1fs\n", o.Name, o.Kubernetes, o.Nodes, time.Since(started).Seconds())
 	return &Cluster{state: s}, nil
 }
 
@@ -66,10 +66,10 @@ func (o Options) earlier() (*Cluster, error) {
 		if !s.Options.sameCluster(o) {
 			return nil, fmt.Errorf("cluster %s is up with other options: take it down first", o.Name)
 		}
-		fmt.Fprintf(o.Log, "cluster %s is up already\n", o.Name)
+		o.printf("cluster %s is up already\n", o.Name)
 		return &Cluster{state: s}, nil
 	}
-	fmt.Fprintf(o.Log, "cluster %s died earlier (%s); removing what it left\n", o.Name, gone(dead))
+	o.printf("cluster %s died earlier (%s); removing what it left\n", o.Name, gone(dead))
 	if err := stop(s.dir, alive); err != nil {
 		return nil, err
 	}
@@ -128,24 +128,17 @@ func (s *state) prepare() error {
 		return err
 	}
 	for _, dir := range []string{logsDir, processesDir} {
-		if err := os.MkdirAll(s.path(dir), 0o755); err != nil {
+		if err := os.MkdirAll(s.path(dir), 0o750); err != nil {
 			return err
 		}
 	}
 	if err := s.save(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.path(kwokConfig), []byte(sim.KwokConfig(s.Options.NodeGrace)), 0o644); err != nil {
+	if err := os.WriteFile(s.path(kwokConfig), []byte(sim.KwokConfig(s.Options.NodeGrace)), 0o600); err != nil {
 		return err
 	}
-	policy := []byte(metadataPolicy)
-	if file := s.Options.AuditPolicy; file != "" && file != AuditMetadata {
-		var err error
-		if policy, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("audit policy: %w", err)
-		}
-	}
-	return os.WriteFile(s.path(auditPolicyFile), policy, 0o644)
+	return os.WriteFile(s.path(auditPolicyFile), []byte(metadataPolicy), 0o600)
 }
 
 // abandon stops what a start that failed has started. Its logs stay, unless it

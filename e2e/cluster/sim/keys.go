@@ -20,20 +20,21 @@ const (
 )
 
 const (
-	// NodeTypeLabel with NodeTypeValue marks the nodes that kwok plays.
+	// NodeTypeLabel marks, with NodeTypeValue, the nodes that kwok plays.
 	NodeTypeLabel = "type"
+	// NodeTypeValue is the value of NodeTypeLabel.
 	NodeTypeValue = "kwok"
-	// RackLabel and BlockLabel are the topology domains of the nodes beside
-	// the well-known zone: two nodes share a rack, two racks a block.
-	RackLabel  = "sim.lws.x-k8s.io/rack"
+	// RackLabel is the smallest topology domain of NumberedNodes: two nodes.
+	RackLabel = "sim.lws.x-k8s.io/rack"
+	// BlockLabel is the next one: two racks. Two blocks are a zone.
 	BlockLabel = "sim.lws.x-k8s.io/block"
 )
 
 const (
 	// User is who the simulated kubelet is to the API server and its audit log.
 	User = "sim-kubelet"
-	// DeadNodesNamespace and DeadNodesName name the ConfigMap whose keys are
-	// the nodes that Kill has stopped.
+	// DeadNodesName is the ConfigMap whose keys are the nodes that Kill has stopped.
+	DeadNodesName = "sim-dead-nodes"
+	// DeadNodesNamespace is where it is.
 	DeadNodesNamespace = "kube-system"
-	DeadNodesName      = "sim-dead-nodes"
 )

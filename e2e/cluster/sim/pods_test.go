@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func TestStartDelayIsWithinItsRange(t *testing.T) {
 			pod = awaitPod(t, pod, soon, "the pod waits for its start", func(pod *corev1.Pod) bool { return pod.Status.StartTime != nil })
 			// Events in between neither restart the delay nor draw another one.
 			for i := range 5 {
-				if err := sim.Request(t.Context(), client, pod.Namespace, pod.Name, "poke", fmt.Sprint(i)); err != nil {
+				if err := sim.Request(t.Context(), client, pod.Namespace, pod.Name, "poke", strconv.Itoa(i)); err != nil {
 					t.Fatal(err)
 				}
 			}

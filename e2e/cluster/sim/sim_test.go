@@ -36,35 +36,35 @@ func TestMain(m *testing.M) {
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "sim-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	options := controlplane.Defaults(dir)
 	options.Log = os.Stderr
 	options.Nodes = 4
 	options.NodeGrace = 5 * time.Second
 	cluster, err := controlplane.Up(context.Background(), options)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() {
 		if err := cluster.Down(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+			_, _ = fmt.Fprintln(os.Stderr, err)
 		}
 	}()
 	if client, err = cluster.Client(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(cluster.Dir(), "keys", "sim-kubelet.kubeconfig"))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if kubelet, err = kubernetes.NewForConfig(config); err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code := m.Run()
@@ -73,7 +73,7 @@ func runTests(m *testing.M) int {
 		for line := range strings.Lines(string(log)) {
 			var entry struct{ Msg, Err, Pod, Stage string }
 			if json.Unmarshal([]byte(line), &entry) == nil {
-				fmt.Fprintln(os.Stderr, "kwok:", entry.Msg, entry.Pod, entry.Stage, entry.Err)
+				_, _ = fmt.Fprintln(os.Stderr, "kwok:", entry.Msg, entry.Pod, entry.Stage, entry.Err)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func eventually(t *testing.T, bound time.Duration, what string, check func() (se
 		if time.Now().After(deadline) {
 			t.Fatalf("after %s not true that %s; seen: %s", bound, what, seen)
 		}
-		time.Sleep(30 * time.Millisecond)
+		<-time.After(30 * time.Millisecond)
 	}
 }
 
