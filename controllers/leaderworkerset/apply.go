@@ -101,23 +101,32 @@ func (w *writer) writeStatefulSet(ctx context.Context, p statefulSetPlan) bool {
 	})
 }
 
-// deleteLeaders ends the groups that the rollout replaces. How the workers follow
-// is up to the termination policy; in the background the leader goes first.
+// deleteLeaders ends the groups that the rollout replaces, each once: the cache may
+// not show yet that a leader goes. How the workers follow is up to the termination
+// policy; in the background the leader goes first.
 func (w *writer) deleteLeaders(ctx context.Context, leaders []objectRef) {
+	w.remembered.keepEnded(w.seen.Groups)
 	for _, leader := range leaders {
+		if !w.remembered.end(leader.UID) {
+			continue
+		}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.seen.Set.Namespace, Name: leader.Name, UID: leader.UID,
 		}}
-		w.remove(ctx, "Pod", pod, metav1.DeletePropagationBackground)
+		if !w.remove(ctx, "Pod", pod, metav1.DeletePropagationBackground) {
+			delete(w.remembered.Ended, leader.UID)
+		}
 	}
 }
 
-// remove deletes one object, and none that has its name by now.
-func (w *writer) remove(ctx context.Context, kind string, obj client.Object, policy metav1.DeletionPropagation) {
+// remove deletes one object, and none that has its name by now. It says whether the
+// API server did as asked.
+func (w *writer) remove(ctx context.Context, kind string, obj client.Object, policy metav1.DeletionPropagation) bool {
 	err := deleteByUID(ctx, w.client, obj, policy)
 	if err != nil {
 		w.failed(write{verbDelete, kind + " " + obj.GetName()}, err)
 	}
+	return err == nil
 }
 
 // deleteByUID deletes an object. That it is gone, or that another one has its

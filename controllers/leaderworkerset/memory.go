@@ -1,6 +1,7 @@
 package leaderworkerset
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ type recollection struct {
 	Announced    map[string]string // by what it is about: the text of the last event
 	Conflicts    map[string]conflict
 	Settled      map[types.UID]settled
+	Ended        map[types.UID]bool // leaders that the set has deleted, while the cache shows them
 }
 
 // conflict is a name that somebody else's object has. The narrowed cache does not
@@ -60,6 +62,7 @@ func (m *memory) of(key types.NamespacedName, uid types.UID) *recollection {
 		Announced: map[string]string{},
 		Conflicts: map[string]conflict{},
 		Settled:   map[types.UID]settled{},
+		Ended:     map[types.UID]bool{},
 	}
 	m.sets[key] = fresh
 	return fresh
@@ -93,4 +96,22 @@ func (r *recollection) conflicted(name, text string, now time.Time) conflict {
 	c := conflict{Text: text, Until: now.Add(pause), Pause: pause}
 	r.Conflicts[name] = c
 	return c
+}
+
+// end says whether a leader is yet to be deleted, and takes note of it.
+func (r *recollection) end(leader types.UID) bool {
+	if r.Ended[leader] {
+		return false
+	}
+	r.Ended[leader] = true
+	return true
+}
+
+// keepEnded forgets the deleted leaders that are gone.
+func (r *recollection) keepEnded(groups []groupState) {
+	shown := make(map[types.UID]bool, len(groups))
+	for _, g := range groups {
+		shown[g.Leader.UID] = true
+	}
+	maps.DeleteFunc(r.Ended, func(leader types.UID, _ bool) bool { return !shown[leader] })
 }
