@@ -3,12 +3,15 @@
 package rules
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 // root is the field of a refusal that is about the name: rules cannot point at
@@ -70,6 +73,14 @@ func TestLongestName(t *testing.T) {
 				mustRefuse(t, err, want)
 			}
 			mustCreate(t, named(set, c.longest))
+
+			var typed lwsv1.LeaderWorkerSet
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, &typed); err != nil {
+				t.Fatal(err)
+			}
+			if got := lwsv1.LongestName(&typed); got != c.longest {
+				t.Errorf("LongestName says %d, the API server %d", got, c.longest)
+			}
 		})
 	}
 }
@@ -99,6 +110,18 @@ func TestLongestNameOfDisaggregatedSet(t *testing.T) {
 				mustRefuse(t, err, want)
 			}
 			mustCreate(t, named(set, c.longest))
+
+			var typed dsv1.DisaggregatedSet
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(named(set, c.longest).Object, &typed); err != nil {
+				t.Fatal(err)
+			}
+			room := 63
+			for i := range typed.Spec.Roles {
+				room = min(room, dsv1.NameRoom(&typed, &typed.Spec.Roles[i]))
+			}
+			if room != 0 {
+				t.Errorf("NameRoom says %d of the longest name that the API server accepts, want 0", room)
+			}
 		})
 	}
 }
@@ -135,20 +158,5 @@ func TestNameLimitsGrowth(t *testing.T) {
 	mustRefuse(t, update(t, set, disaggregatedSet(t, spec(roles(role("prefill", "", ""), role("decode-1", "", ""))))), want)
 	if err := update(t, set, disaggregatedSet(t, spec("slices: 10"))); err != nil {
 		t.Errorf("ten slices: %v", err)
-	}
-}
-
-// The formulas bound the longest name of each object that is made.
-func TestFormulasBoundEveryName(t *testing.T) {
-	const suffixOfRevisionLabel = 11
-	for digits := 1; digits <= 7; digits++ {
-		name := 51 - digits
-		workers := name + 1 + digits
-		if workers+suffixOfRevisionLabel > 63 {
-			t.Errorf("%d digits: the StatefulSet of workers has %d characters", digits, workers)
-		}
-		if pod := workers + 1 + len(strconv.Itoa(1<<31-2)); pod > 63 {
-			t.Errorf("%d digits: the last worker's host name has %d characters", digits, pod)
-		}
 	}
 }

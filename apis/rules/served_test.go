@@ -108,10 +108,12 @@ func TestColumnsOfDisaggregatedSet(t *testing.T) {
 	mustCreate(t, disaggregatedSet(t, "{}"))
 	status := applydsv1.DisaggregatedSet("sample", "default").WithStatus(applydsv1.DisaggregatedSetStatus().
 		WithSlices(1).WithSummary("prefill 3/3 decode 2/2").WithCurrentRevision("0123abcd").WithConditions(
+		applymetav1.Condition().WithType(dsv1.ConditionDegraded).WithStatus(metav1.ConditionFalse).
+			WithReason(dsv1.ReasonAsExpected).WithMessage("").WithLastTransitionTime(metav1.Now()),
 		applymetav1.Condition().WithType(dsv1.ConditionAvailable).WithStatus(metav1.ConditionTrue).
 			WithReason(dsv1.ReasonAllRolesReady).WithMessage("").WithLastTransitionTime(metav1.Now()),
 		applymetav1.Condition().WithType(dsv1.ConditionProgressing).WithStatus(metav1.ConditionFalse).
-			WithReason(dsv1.ReasonAllRolesReady).WithMessage("").WithLastTransitionTime(metav1.Now())))
+			WithReason(dsv1.ReasonRolloutInProgress).WithMessage("").WithLastTransitionTime(metav1.Now())))
 	if err := api.Status().Apply(t.Context(), status, client.FieldOwner("test"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}

@@ -87,6 +87,28 @@ func TestRoleLeaderWorkerSet(t *testing.T) {
 	}
 }
 
+func TestNameRoom(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  *dstest.Builder
+		want int
+	}{
+		// 52 - len("s-0-12345678-prefill")
+		"short":         {dstest.New("s"), 32},
+		"eleven slices": {dstest.New("s").Slices(11), 31},
+		"ten slices":    {dstest.New("s").Slices(10), 32},
+		// 50 - len("<40>-0-12345678-<20>")
+		"40 and 20": {dstest.New("0123456789012345678901234567890123456789").Roles(dstest.NewRole("01234567890123456789").Size(2)), -22},
+		"hash":      {dstest.New("s").Roles(dstest.NewRole("prefill").From(lwstest.New("x").Hash().Size(2))), 23},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := c.set.Obj()
+			if got := dsv1.NameRoom(set, &set.Spec.Roles[0]); got != c.want {
+				t.Errorf("room for %d characters, want %d", got, c.want)
+			}
+		})
+	}
+}
+
 func TestBuilders(t *testing.T) {
 	set := dstest.New("s").Role(dstest.NewRole(dstest.Decode).Replicas(4)).Role(dstest.NewRole("router")).Obj()
 	var got []string

@@ -1,6 +1,8 @@
 package v1
 
-// Condition types of a DisaggregatedSet.
+// Condition types of a DisaggregatedSet. Of Available and Progressing exactly one is
+// True. Degraded is listed before them: the first condition that is True is the one
+// that kubectl shows.
 const (
 	// ConditionAvailable is True when every role is at its target, ready and of the
 	// current revision in every slice, and no old revision is left.

@@ -6,9 +6,9 @@ import (
 
 // DisaggregatedSetStatus is the observed state of a DisaggregatedSet.
 type DisaggregatedSetStatus struct {
-	// conditions are Available (every role is at its target, ready and of the
-	// current revision in every slice, and no old revision is left), Progressing
-	// (that is not so) and Degraded (a LeaderWorkerSet below is Degraded).
+	// conditions are Degraded (a LeaderWorkerSet below is Degraded), Available (every
+	// role is at its target, ready and of the current revision in every slice, and
+	// no old revision is left) and Progressing (that is not so), in this order.
 	// +optional
 	// +patchMergeKey=type
 	// +patchStrategy=merge

@@ -20,7 +20,7 @@ const (
 
 // Replicas is the desired number of groups.
 func Replicas(set *LeaderWorkerSet) int32 {
-	return valueOr(set.Spec.Replicas, DefaultReplicas)
+	return max(valueOr(set.Spec.Replicas, DefaultReplicas), 0)
 }
 
 // Size is the number of pods of a group made from the template.

@@ -20,7 +20,9 @@
 // kind LeaderWorkerSet only.
 //
 // labels.go has every key that is written on objects, conditions.go every
-// condition type and reason, accessors.go reads a spec with its defaults.
+// condition type and reason; accessors.go and budget.go read a spec with its
+// defaults; names.go says how long a name may be, which the rules of the kind say
+// as well: on creation, and when a change makes longer names.
 //
 // +kubebuilder:object:generate=true
 // +groupName=leaderworkerset.x-k8s.io

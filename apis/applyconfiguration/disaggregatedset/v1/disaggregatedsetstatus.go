@@ -11,9 +11,9 @@ import (
 //
 // DisaggregatedSetStatus is the observed state of a DisaggregatedSet.
 type DisaggregatedSetStatusApplyConfiguration struct {
-	// conditions are Available (every role is at its target, ready and of the
-	// current revision in every slice, and no old revision is left), Progressing
-	// (that is not so) and Degraded (a LeaderWorkerSet below is Degraded).
+	// conditions are Degraded (a LeaderWorkerSet below is Degraded), Available (every
+	// role is at its target, ready and of the current revision in every slice, and
+	// no old revision is left) and Progressing (that is not so), in this order.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the metadata.generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
