@@ -45,6 +45,7 @@ integration: cluster ## Test against a real kube-apiserver
 	KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))" go test -p 1 -tags integration $(INTEGRATION)
 
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
+	$(CLUSTER) build --kube $(KUBE)
 	cd e2e/cluster && go test ./...
 	cd e2e && KUBE=$(KUBE) go test -p 1 -timeout 60m ./...
 
