@@ -57,6 +57,7 @@ func TestCheckDefinition(t *testing.T) {
 		},
 		"a field and one further down are missing": {
 			spoil: func(t *testing.T, d map[string]any) {
+				t.Helper()
 				delete(at(t, d, spec...), "slices")
 				delete(at(t, d, append(role, "spec", "properties", "leaderWorkerTemplate", "properties", "restartBackoff", "properties")...), "capSeconds")
 			},
@@ -67,22 +68,30 @@ func TestCheckDefinition(t *testing.T) {
 		},
 		"a field of the status is missing": {
 			spoil: func(t *testing.T, d map[string]any) {
+				t.Helper()
 				delete(at(t, d, "spec", "versions", "schema", "openAPIV3Schema", "properties", "status", "properties"), "summary")
 			},
 			want: []string{"status.summary"},
 		},
 		"a field of Kubernetes' own is missing: the API server's business": {
 			spoil: func(t *testing.T, d map[string]any) {
+				t.Helper()
 				delete(at(t, d, append(role, "spec", "properties", "leaderWorkerTemplate", "properties", "workerTemplate", "properties")...), "spec")
 			},
 		},
 		"another version": {
-			spoil: func(t *testing.T, d map[string]any) { at(t, d, "spec", "versions")["name"] = "v1beta1" },
-			want:  []string{"does not serve version v1"},
+			spoil: func(t *testing.T, d map[string]any) {
+				t.Helper()
+				at(t, d, "spec", "versions")["name"] = "v1beta1"
+			},
+			want: []string{"does not serve version v1"},
 		},
 		"not served": {
-			spoil: func(t *testing.T, d map[string]any) { at(t, d, "spec", "versions")["served"] = false },
-			want:  []string{"does not serve version v1"},
+			spoil: func(t *testing.T, d map[string]any) {
+				t.Helper()
+				at(t, d, "spec", "versions")["served"] = false
+			},
+			want: []string{"does not serve version v1"},
 		},
 		"not established": {
 			spoil: func(_ *testing.T, d map[string]any) {

@@ -3,6 +3,7 @@ package disaggregatedset
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,7 +221,7 @@ func (w *writer) tellScaling(plans []*slicePlan) {
 			if m.Written && !p.Rolling {
 				from[m.Key.Role] += m.From
 				to[m.Key.Role] += m.Replicas
-				where[m.Key.Role] = append(where[m.Key.Role], fmt.Sprint(m.Key.Slice))
+				where[m.Key.Role] = append(where[m.Key.Role], strconv.Itoa(m.Key.Slice))
 			}
 		}
 	}

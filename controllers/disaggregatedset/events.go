@@ -30,18 +30,24 @@ const (
 )
 
 func rollingUpdateStarted(revision string) notice {
-	return notice{corev1.EventTypeNormal, dsv1.ReasonRollingUpdateStarted, actionRollOut,
-		"Rolling out revision " + revision}
+	return notice{
+		corev1.EventTypeNormal, dsv1.ReasonRollingUpdateStarted, actionRollOut,
+		"Rolling out revision " + revision,
+	}
 }
 
 func rollingUpdateCompleted(revision string) notice {
-	return notice{corev1.EventTypeNormal, dsv1.ReasonRollingUpdateCompleted, actionRollOut,
-		"Rolled out revision " + revision}
+	return notice{
+		corev1.EventTypeNormal, dsv1.ReasonRollingUpdateCompleted, actionRollOut,
+		"Rolled out revision " + revision,
+	}
 }
 
 func scaled(role string, from, to int, where string) notice {
-	n := notice{corev1.EventTypeNormal, dsv1.ReasonScalingUp, actionScale,
-		fmt.Sprintf("Scaling role %s from %d to %d replicas in slices %s", role, from, to, where)}
+	n := notice{
+		corev1.EventTypeNormal, dsv1.ReasonScalingUp, actionScale,
+		fmt.Sprintf("Scaling role %s from %d to %d replicas in slices %s", role, from, to, where),
+	}
 	if to < from {
 		n.Reason = dsv1.ReasonScalingDown
 	}
@@ -50,18 +56,24 @@ func scaled(role string, from, to int, where string) notice {
 
 func lwsDeleted(names []string, why string) notice {
 	slices.Sort(names)
-	return notice{corev1.EventTypeNormal, dsv1.ReasonLWSDeleted, actionDelete,
-		fmt.Sprintf("Deleted LeaderWorkerSet %s: %s", strings.Join(names, ", "), why)}
+	return notice{
+		corev1.EventTypeNormal, dsv1.ReasonLWSDeleted, actionDelete,
+		fmt.Sprintf("Deleted LeaderWorkerSet %s: %s", strings.Join(names, ", "), why),
+	}
 }
 
 func scalerCreated(name string, seed int) notice {
-	return notice{corev1.EventTypeNormal, dsv1.ReasonScalerCreated, actionCreate,
-		fmt.Sprintf("Created %s %s with %d replicas", scalerKind, name, seed)}
+	return notice{
+		corev1.EventTypeNormal, dsv1.ReasonScalerCreated, actionCreate,
+		fmt.Sprintf("Created %s %s with %d replicas", scalerKind, name, seed),
+	}
 }
 
 func scalerDeleted(name string) notice {
-	return notice{corev1.EventTypeNormal, dsv1.ReasonScalerDeleted, actionDelete,
-		fmt.Sprintf("Deleted %s %s: its role is not scaled from outside", scalerKind, name)}
+	return notice{
+		corev1.EventTypeNormal, dsv1.ReasonScalerDeleted, actionDelete,
+		fmt.Sprintf("Deleted %s %s: its role is not scaled from outside", scalerKind, name),
+	}
 }
 
 func scalerSpreadsThin(text string) notice {

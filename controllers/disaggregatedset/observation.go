@@ -77,12 +77,8 @@ type member struct {
 	Ready    int
 }
 
-func (g *generation) replicas(role string) int {
-	if m := g.Members[role]; m != nil {
-		return m.Replicas
-	}
-	return 0
-}
+// serves says that a member has a ready replica, and will with as many as given.
+func (m *member) serves(replicas int) bool { return m != nil && min(m.Ready, replicas) > 0 }
 
 // isEmpty says that no member has replicas.
 func (g *generation) isEmpty() bool {

@@ -32,7 +32,6 @@ type memberPlan struct {
 	children.LeaderWorkerSet
 	// From is the number of replicas that it has.
 	From int
-	Why  rollout.Reason
 	// Written says that its replicas were changed.
 	Written bool
 }
@@ -100,24 +99,20 @@ func (p *slicePlan) planGeneration(seen *observation, g *generation, at int, ste
 		p.Withdraw, p.Drained = append(p.Withdraw, g), append(p.Drained, g)
 		return
 	}
-	published, runs := true, false
+	published := !g.isEmpty() && !isAmbiguous(seen, g)
 	for i, r := range seen.Roles {
 		m := g.Members[r.Name]
 		if m == nil && (!current || r.Spec == nil) {
 			continue
 		}
-		step, moves := steps[rollout.Step{Revision: at, Role: i}]
 		plan := p.planMember(seen, r, m, current)
-		if moves {
-			plan.Replicas, plan.Why = step.To, step.Reason
+		if step, moves := steps[rollout.Step{Revision: at, Role: i}]; moves {
+			plan.Replicas = step.To
 		}
 		p.Members = append(p.Members, plan)
-		runs = runs || plan.Replicas > 0
-		if isWanted(r, m, p.Slice.Index, current) {
-			published = published && m != nil && min(m.Ready, plan.Replicas) > 0
-		}
+		published = published && (m.serves(plan.Replicas) || !isWanted(r, m, p.Slice.Index, current))
 	}
-	if published && runs && !isAmbiguous(seen, g) {
+	if published {
 		p.Publish = append(p.Publish, g)
 	} else {
 		p.Withdraw = append(p.Withdraw, g)

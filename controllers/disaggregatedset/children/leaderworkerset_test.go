@@ -123,8 +123,10 @@ func TestANewLeaderWorkerSet(t *testing.T) {
 		},
 		"worker variables": {
 			[]corev1.EnvVar{
-				{Name: "DISAGGREGATEDSET_NAME", Value: "llm"}, {Name: "DISAGGREGATEDSET_ROLE", Value: "prefill"},
-				{Name: "DISAGGREGATEDSET_SLICE", Value: "2"}, {Name: "DISAGGREGATEDSET_REVISION", Value: "abcdef01"},
+				{Name: "DISAGGREGATEDSET_NAME", Value: "llm"},
+				{Name: "DISAGGREGATEDSET_ROLE", Value: "prefill"},
+				{Name: "DISAGGREGATEDSET_SLICE", Value: "2"},
+				{Name: "DISAGGREGATEDSET_REVISION", Value: "abcdef01"},
 				{Name: "ROLE", Value: "$(DISAGGREGATEDSET_ROLE)"},
 			}, obj.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Env,
 		},

@@ -93,16 +93,9 @@ type Role struct {
 
 // Hash names a revision of roles, in their order.
 func Hash(roles []Role) string {
-	type entry struct {
-		Name    string          `json:"name"`
-		Meaning json.RawMessage `json:"meaning"`
-	}
-	entries := make([]entry, len(roles))
-	for i, r := range roles {
-		entries[i] = entry{r.Name, json.RawMessage(r.Meaning)}
-	}
 	sum := sha256.New()
-	// Strings and raw JSON cannot fail to be encoded, a hash not to be written to.
-	_ = json.NewEncoder(sum).Encode(entries)
+	for _, r := range roles {
+		fmt.Fprintf(sum, "%q:%s\n", r.Name, r.Meaning)
+	}
 	return hex.EncodeToString(sum.Sum(nil))[:identity.RevisionLength]
 }

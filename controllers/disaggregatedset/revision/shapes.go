@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// metadata is a field of every object, whatever its shape.
+const metadata = "metadata"
+
 // The shapes of a role and of what is in it. Numbers are int64, as the converter
 // of apimachinery makes them.
 var (
@@ -33,8 +36,8 @@ var (
 	}
 
 	podTemplateShape = &shape{
-		objects: map[string]*shape{"metadata": metadataShape, "spec": podShape},
-		empties: []string{"metadata"},
+		objects: map[string]*shape{metadata: metadataShape, "spec": podShape},
+		empties: []string{metadata},
 	}
 
 	podShape = &shape{
@@ -112,7 +115,7 @@ var (
 
 	claimShape = &shape{
 		dropped: []string{"apiVersion", "kind", "status"},
-		objects: map[string]*shape{"metadata": metadataShape, "spec": claimSpecShape},
+		objects: map[string]*shape{metadata: metadataShape, "spec": claimSpecShape},
 	}
 
 	claimSpecShape = &shape{
@@ -150,8 +153,8 @@ var volumeShape = &shape{
 		}},
 		"scaleIO": {defaults: map[string]any{"storageMode": "ThinProvisioned", "fsType": "xfs"}},
 		"ephemeral": {objects: map[string]*shape{"volumeClaimTemplate": {
-			objects: map[string]*shape{"metadata": metadataShape, "spec": claimSpecShape},
-			empties: []string{"metadata"},
+			objects: map[string]*shape{metadata: metadataShape, "spec": claimSpecShape},
+			empties: []string{metadata},
 		}}},
 	},
 	settle: func(volume map[string]any) {

@@ -52,6 +52,7 @@ func later(a, b Role) bool {
 }
 
 func explore(t *testing.T, roles [2]Role, baseline [2]int) (states, plans int) {
+	t.Helper()
 	roles[0].Name, roles[1].Name = "a", "b"
 	start := state{old: baseline}
 	seen := map[state]bool{start: true}

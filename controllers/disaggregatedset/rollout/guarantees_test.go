@@ -49,16 +49,6 @@ func whole(in Input, counts []Count, isNew bool) bool {
 	return !some || !lacks
 }
 
-// consistent says that every revision is whole.
-func consistent(in Input) bool {
-	for _, counts := range in.Old {
-		if !whole(in, counts, false) {
-			return false
-		}
-	}
-	return whole(in, in.New, true)
-}
-
 // violation says which guarantee the plan breaks in this state, if any. It is
 // written from the specification and shares nothing with the planner.
 func violation(in Input, p Plan) error {
@@ -81,7 +71,7 @@ func violation(in Input, p Plan) error {
 	return nil
 }
 
-func surge(in, out Input, p Plan) error {
+func surge(in, out Input, _ Plan) error {
 	for i, r := range in.Roles {
 		if out.New[i].Spec <= in.New[i].Spec {
 			continue
@@ -168,7 +158,7 @@ func completed(in Input, p Plan) bool {
 	return false
 }
 
-func noOrphan(in, out Input, p Plan) error {
+func noOrphan(_, out Input, _ Plan) error {
 	for k := range out.Old {
 		if !whole(out, out.Old[k], false) {
 			return fmt.Errorf("orphan role in old revision %d: %v", k, out.Old[k])
@@ -180,7 +170,7 @@ func noOrphan(in, out Input, p Plan) error {
 	return nil
 }
 
-func ratio(in, out Input, p Plan) error {
+func ratio(in, out Input, _ Plan) error {
 	smallest := 0
 	for _, r := range in.Roles {
 		if r.active() && (smallest == 0 || r.Target < smallest) {
@@ -201,7 +191,7 @@ func ratio(in, out Input, p Plan) error {
 	return nil
 }
 
-func monotonic(in, out Input, p Plan) error {
+func monotonic(in, out Input, _ Plan) error {
 	newest := in.draining()
 	for k := range in.Old {
 		for i, r := range in.Roles {
@@ -220,7 +210,7 @@ func monotonic(in, out Input, p Plan) error {
 }
 
 // target says that the new side moves towards its target and never past it.
-func target(in, out Input, p Plan) error {
+func target(in, out Input, _ Plan) error {
 	for i, r := range in.Roles {
 		before, after, want := in.New[i].Spec, out.New[i].Spec, r.sane().Target
 		if after > before && after > want || after < before && after != want {

@@ -4,11 +4,11 @@ package rollout
 type Verdict uint8
 
 const (
-	// Done: no old replica is left and the new side is at its targets.
+	// Done says that no old replica is left and the new side is at its targets.
 	Done Verdict = iota
-	// Wait: something is left to do, and nothing may move now.
+	// Wait says that something is left to do, and nothing may move now.
 	Wait
-	// Act: the steps are to be taken, in any order.
+	// Act says that the steps are to be taken, in any order.
 	Act
 )
 
@@ -16,21 +16,21 @@ const (
 type Reason string
 
 const (
-	// Grow: the new side takes a place that surge allows.
+	// Grow is the new side taking a place that surge allows.
 	Grow Reason = "Grow"
-	// Borrow: the new side takes a place beyond surge; see the package comment.
+	// Borrow is the new side taking a place beyond surge; see the package comment.
 	Borrow Reason = "Borrow"
-	// Drain: an old replica is replaced, or makes room.
+	// Drain is an old replica that is replaced, or makes room.
 	Drain Reason = "Drain"
-	// Retire: the last replicas of an old revision go together.
+	// Retire is the last replicas of an old revision going together.
 	Retire Reason = "Retire"
-	// Complete: a revision without one of its roles is made whole or emptied.
+	// Complete makes a revision without one of its roles whole, or empties it.
 	Complete Reason = "Complete"
-	// ScaleDown: the target was lowered.
+	// ScaleDown follows a target that was lowered.
 	ScaleDown Reason = "ScaleDown"
-	// NotReady: the plan waits for replicas to become ready.
+	// NotReady is waiting for replicas to become ready.
 	NotReady Reason = "NotReady"
-	// NoBudget: a role has neither surge nor unavailability to move with.
+	// NoBudget is a role that has neither surge nor unavailability to move with.
 	NoBudget Reason = "NoBudget"
 )
 

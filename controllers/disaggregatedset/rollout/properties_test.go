@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -204,7 +205,7 @@ func TestPipelining(t *testing.T) {
 			s = 1
 		}
 		for i := range n {
-			in.Roles = append(in.Roles, Role{Name: fmt.Sprint(i), Wanted: true, Target: replicas, Surge: s, Unavailable: u})
+			in.Roles = append(in.Roles, Role{Name: strconv.Itoa(i), Wanted: true, Target: replicas, Surge: s, Unavailable: u})
 			in.Old[0][i] = Count{Baseline: replicas, Spec: replicas, Ready: replicas}
 		}
 		for range bound(in) {

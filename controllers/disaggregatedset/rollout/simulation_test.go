@@ -35,6 +35,7 @@ type simulation struct {
 
 // simulate starts at rest: everything ready, of one revision that is old now.
 func simulate(t *testing.T, seed int64, start func(*rand.Rand) int, roles ...Role) *simulation {
+	t.Helper()
 	s := &simulation{t: t, rand: rand.New(rand.NewSource(seed)), start: start}
 	s.in = Input{Roles: roles, New: make([]Count, len(roles))}
 	s.fresh = make([][]int, len(roles))
@@ -161,32 +162,38 @@ func stuck(*rand.Rand) int    { return never }
 func TestGoldenLogs(t *testing.T) {
 	tests := map[string]func(*testing.T) *simulation{
 		"eight-and-four": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, steady, role2("prefill", 8, 1, 0), role2("decode", 4, 1, 0))
 			s.run(never)
 			return s
 		},
 		"eight-and-four-random": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 7, random, role2("prefill", 8, 2, 0), role2("decode", 4, 1, 1))
 			s.run(never)
 			return s
 		},
 		"without-surge": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, steady, role2("prefill", 6, 0, 2), role2("decode", 3, 0, 1))
 			s.run(never)
 			return s
 		},
 		"one-of-each-with-a-loan": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, steady, role2("a", 1, 0, 1), role2("b", 1, 1, 0))
 			s.run(never)
 			return s
 		},
 		"from-one-and-one-to-one-and-two": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, steady, role2("a", 1, 1, 0), role2("b", 1, 1, 0))
 			s.scale(1, 2)
 			s.run(never)
 			return s
 		},
 		"broken-revision-in-between": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, stuck, role2("prefill", 4, 1, 0), role2("decode", 2, 1, 0))
 			s.run(20)
 			s.supersede()
@@ -195,6 +202,7 @@ func TestGoldenLogs(t *testing.T) {
 			return s
 		},
 		"back-and-forth-half-way": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 3, random, role2("prefill", 4, 1, 0), role2("decode", 2, 1, 0))
 			s.run(30)
 			s.supersede()
@@ -202,6 +210,7 @@ func TestGoldenLogs(t *testing.T) {
 			return s
 		},
 		"autoscaled-while-rolling": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 5, random, role2("prefill", 8, 1, 0), role2("decode", 4, 1, 1))
 			s.run(40)
 			s.scale(0, 12)
@@ -213,6 +222,7 @@ func TestGoldenLogs(t *testing.T) {
 			return s
 		},
 		"role-renamed": func(t *testing.T) *simulation {
+			t.Helper()
 			s := simulate(t, 1, steady, role2("prefill", 3, 1, 0), role2("decode", 2, 1, 0))
 			s.in.Roles = []Role{removed("prefill"), role2("decode", 2, 1, 0), role2("context", 3, 1, 0)}
 			s.in.New = make([]Count, 3)

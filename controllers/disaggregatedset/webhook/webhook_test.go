@@ -118,7 +118,8 @@ func TestWarnings(t *testing.T) {
 			[]string{"spec.roles[0].spec.replicas: ignored, the role has the replicas of its scaler llm-a"},
 		},
 		"more slices than replicas": {
-			dstest.New("llm").Roles(dstest.NewRole("a").External(), quiet).Slices(3).Obj(), map[string]int{"a": 2},
+			dstest.New("llm").Roles(dstest.NewRole("a").External(), quiet).Slices(3).Obj(),
+			map[string]int{"a": 2},
 			[]string{"spec.slices: scaler llm-a asks for 2 replicas, each of the 3 slices gets one"},
 		},
 		"budgets that round to zero": {
