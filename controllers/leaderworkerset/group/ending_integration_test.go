@@ -74,7 +74,7 @@ var _ = ginkgo.Describe("termination", func() {
 		w.deleteNow("x-1", metav1.DeletePropagationBackground)
 		w.stepWithHanging("x-1")
 		w.expectGone("x-1-1")
-		Expect(about(w.wrote(), "x-1")).To(Equal([]string{"delete StatefulSet x-1"}))
+		Expect(ofGroup(w.wrote(), "x-1")).To(Equal([]string{"delete StatefulSet x-1"}))
 		w.expectNoErrors()
 	})
 

@@ -56,6 +56,10 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 	in.Workers = workerSetOf(live)
 	switch whose := in.belonging(); {
 	case whose == in.rightful() && in.living() != nil && !in.Workers.Deleting:
+		w.note.workers = made{uid: live.UID, at: w.o.Now}
+		if hasLabels(live, w.o) {
+			return nil
+		}
 		return w.applyWorkers(ctx, desired, live)
 	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set:
 		return &takenError{name: takenWorkers, message: describeTaken("StatefulSet "+desired.Name, controllerOf(live))}
@@ -64,11 +68,16 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 }
 
 // run compares the worker StatefulSet with what it has to be, once for each change of
-// it: its generation counts them.
+// it: its generation counts them. The first generation is as it was made, by us or by
+// an earlier release.
 func (checkWorkers) run(ctx context.Context, w *writer) error {
 	live := w.o.workers
 	depends := dependsOn(w.o.set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy)
 	if w.note.settled == (settled{live.UID, live.Generation, depends}) && hasLabels(live, w.o) {
+		return nil
+	}
+	if live.Generation <= 1 && hasLabels(live, w.o) && dependsOn(live.Spec.PersistentVolumeClaimRetentionPolicy) == depends {
+		w.note.settled = settled{live.UID, live.Generation, depends}
 		return nil
 	}
 	// The domain is the one that the workers got: their leader does not move.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
@@ -86,7 +85,7 @@ var _ = ginkgo.Describe("a failure", func() {
 			writes := w.wrote()
 			for i, name := range names {
 				leader := identity.LeaderName("x", int32(i))
-				Expect(about(writes, leader)).To(Equal([]string{
+				Expect(ofGroup(writes, leader)).To(Equal([]string{
 					"delete Pod " + leader, "patch Pod " + leader, "create StatefulSet " + leader, "patch Pod " + leader,
 				}), name)
 			}
@@ -287,12 +286,4 @@ func (w *world) expectOneGeneration(groups int) {
 		leader := identity.LeaderName("x", int32(i))
 		Expect(metav1.GetControllerOf(w.workers(leader)).UID).To(Equal(w.pod(leader).UID))
 	}
-}
-
-// about are the writes to the objects of one group.
-func about(writes []string, leader string) []string {
-	return slices.DeleteFunc(slices.Clone(writes), func(text string) bool {
-		name := text[strings.LastIndexByte(text, ' ')+1:]
-		return name != leader && !strings.HasPrefix(name, leader+"-")
-	})
 }

@@ -178,7 +178,7 @@ func (r *Reconciler) observeObjects(ctx context.Context, o *observation) error {
 		return nil
 	}
 	o.Leader.Controlled = o.isControlled()
-	if o.Set != nil {
+	if o.Set != nil && (o.Set.Budget.counts() || o.Leader.Exhausted) {
 		counts, _ := ReadCounts(o.set) // the set tells what cannot be read
 		o.Set.Budget.Count, o.Set.Counted = counts.counts[o.entry()]
 	}

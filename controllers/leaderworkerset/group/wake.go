@@ -191,11 +191,22 @@ func (w *waker) set(ctx context.Context, before, after *lwsv1.LeaderWorkerSet, q
 	case lwsv1.Partition(before) != lwsv1.Partition(after):
 		w.waiting(ctx, set, q)
 	}
-	was, _ := ReadCounts(before)
-	is, _ := ReadCounts(after)
-	for _, entry := range changedEntries(&was, &is) {
+	for _, entry := range countsChanged(before, after) {
 		q.Add(identity.Group{Namespace: set.Namespace, Set: set.Name, Index: entry.Index})
 	}
+}
+
+func countsChanged(before, after *lwsv1.LeaderWorkerSet) []Entry {
+	same := true
+	for _, key := range []string{lwsv1.GroupRestartCountsAnnotationKey, lwsv1.GroupRestartLeadersAnnotationKey} {
+		same = same && before.Annotations[key] == after.Annotations[key]
+	}
+	if same {
+		return nil
+	}
+	was, _ := ReadCounts(before)
+	is, _ := ReadCounts(after)
+	return changedEntries(&was, &is)
 }
 
 // liveFields are what of a set takes effect on all its groups.

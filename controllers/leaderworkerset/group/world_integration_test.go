@@ -24,7 +24,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	crevent "sigs.k8s.io/controller-runtime/pkg/event"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
@@ -142,24 +141,6 @@ func (w *world) notify(before, after client.Object) {
 		pass[*corev1.Service](w.ctx, w.waker.services(), w.queue, before, after)
 	case *lwsv1.LeaderWorkerSet:
 		pass[*lwsv1.LeaderWorkerSet](w.ctx, w.waker.sets(), w.queue, before, after)
-	}
-}
-
-// handlerOf is what pass needs of an event handler.
-type handlerOf[T any] interface {
-	Create(context.Context, crevent.TypedCreateEvent[T], queue)
-	Update(context.Context, crevent.TypedUpdateEvent[T], queue)
-	Delete(context.Context, crevent.TypedDeleteEvent[T], queue)
-}
-
-func pass[T client.Object](ctx context.Context, h handlerOf[T], q queue, before, after client.Object) {
-	switch {
-	case before == nil:
-		h.Create(ctx, crevent.TypedCreateEvent[T]{Object: after.(T)}, q)
-	case after == nil:
-		h.Delete(ctx, crevent.TypedDeleteEvent[T]{Object: before.(T)}, q)
-	default:
-		h.Update(ctx, crevent.TypedUpdateEvent[T]{ObjectOld: before.(T), ObjectNew: after.(T)}, q)
 	}
 }
 

@@ -1,0 +1,26 @@
+package group
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	crevent "sigs.k8s.io/controller-runtime/pkg/event"
+)
+
+// handlerOf is what pass needs of an event handler.
+type handlerOf[T any] interface {
+	Create(context.Context, crevent.TypedCreateEvent[T], queue)
+	Update(context.Context, crevent.TypedUpdateEvent[T], queue)
+	Delete(context.Context, crevent.TypedDeleteEvent[T], queue)
+}
+
+func pass[T client.Object](ctx context.Context, h handlerOf[T], q queue, before, after client.Object) {
+	switch {
+	case before == nil:
+		h.Create(ctx, crevent.TypedCreateEvent[T]{Object: after.(T)}, q)
+	case after == nil:
+		h.Delete(ctx, crevent.TypedDeleteEvent[T]{Object: before.(T)}, q)
+	default:
+		h.Update(ctx, crevent.TypedUpdateEvent[T]{ObjectOld: before.(T), ObjectNew: after.(T)}, q)
+	}
+}
