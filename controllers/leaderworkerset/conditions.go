@@ -44,6 +44,9 @@ func progressOf(t tally) phase {
 	}
 }
 
+// messageLimit is what the schema of conditions accepts as a message.
+const messageLimit = 32768
+
 // setConditions brings the four conditions of every set into line with t and
 // the worst obstacle, nil when there is none. Conditions of other types stay.
 func setConditions(conditions *[]metav1.Condition, t tally, worst *obstacle, generation int64, now metav1.Time) {
@@ -54,6 +57,7 @@ func setConditions(conditions *[]metav1.Condition, t tally, worst *obstacle, gen
 		updateInProgressCondition(p, t),
 		degradedCondition(t),
 	} {
+		condition.Message = shortened(condition.Message, messageLimit)
 		condition.ObservedGeneration = generation
 		condition.LastTransitionTime = now
 		meta.SetStatusCondition(conditions, condition)

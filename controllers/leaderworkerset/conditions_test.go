@@ -2,6 +2,7 @@ package leaderworkerset
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,6 +209,14 @@ func checkAgreement(t *testing.T, in tally, o *obstacle) {
 		t.Errorf("%+v: updating and not progressing", in)
 	case updating.Status == metav1.ConditionFalse && updating.Reason == lwsv1.ReasonGroupsUpdating:
 		t.Errorf("%+v: UpdateInProgress=False with reason %s", in, updating.Reason)
+	}
+}
+
+func TestLongMessages(t *testing.T) {
+	conditions := conditionsFor(tally{Desired: 1}, &obstacle{lwsv1.ReasonFailedCreate, strings.Repeat("x", messageLimit+1)})
+	c := meta.FindStatusCondition(conditions, lwsv1.ConditionProgressing)
+	if len(c.Message) != messageLimit || !strings.HasSuffix(c.Message, "x...") {
+		t.Errorf("a message of %d bytes", len(c.Message))
 	}
 }
 

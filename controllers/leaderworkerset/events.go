@@ -44,44 +44,44 @@ func nameConflict(text string) notice {
 	return notice{corev1.EventTypeWarning, lwsv1.ReasonNameConflict, actionCreate, text}
 }
 
-// transitionEvents tells what changed between two stored sets of conditions. That
-// a group is stopped with its budget spent, the group tells itself.
+// transitionEvents tells what changed between two stored sets of conditions. Refused
+// writes and conflicts are told where they are met, what a group waits for and that
+// it is stopped by the group: here they would be told twice. An obstacle that went
+// away is no news; what was going on before it still is.
 func transitionEvents(stored, current []metav1.Condition) []notice {
 	var told []notice
-	if c := changed(stored, current, lwsv1.ConditionProgressing); c != nil && c.Status == metav1.ConditionTrue {
-		if e, ok := progressEvent(c); ok {
-			told = append(told, e)
-		}
+	updating := becameTrue(stored, current, lwsv1.ConditionUpdateInProgress)
+	if updating != nil {
+		told = append(told, notice{corev1.EventTypeNormal, updating.Reason, actionReconcile, updating.Message})
 	}
-	if c := changed(stored, current, lwsv1.ConditionAvailable); c != nil && c.Status == metav1.ConditionTrue {
-		told = append(told, notice{corev1.EventTypeNormal, c.Reason, actionReconcile, c.Message})
+	progressing := meta.FindStatusCondition(current, lwsv1.ConditionProgressing)
+	switch {
+	case progressing == nil:
+	case isNews(stored, progressing, lwsv1.ReasonGroupUnschedulable):
+		told = append(told, notice{corev1.EventTypeWarning, progressing.Reason, actionSchedule, progressing.Message})
+	case becameTrue(stored, current, lwsv1.ConditionProgressing) != nil && progressing.Reason == lwsv1.ReasonGroupsProgressing:
+		told = append(told, notice{corev1.EventTypeNormal, progressing.Reason, actionReconcile, progressing.Message})
+	}
+	if available := becameTrue(stored, current, lwsv1.ConditionAvailable); available != nil {
+		told = append(told, notice{corev1.EventTypeNormal, available.Reason, actionReconcile, available.Message})
 	}
 	return told
 }
 
-// progressEvent is the event of a set that began to progress for another reason.
-// Refused writes, conflicts and waiting groups are told where they are met, each
-// with its own text; here they would be told twice.
-func progressEvent(c *metav1.Condition) (notice, bool) {
-	switch c.Reason {
-	case lwsv1.ReasonGroupsProgressing, lwsv1.ReasonGroupsUpdating:
-		return notice{corev1.EventTypeNormal, c.Reason, actionReconcile, c.Message}, true
-	case lwsv1.ReasonGroupUnschedulable:
-		return notice{corev1.EventTypeWarning, c.Reason, actionSchedule, c.Message}, true
-	default:
-		return notice{}, false
-	}
-}
-
-// changed returns the current condition of a type if its status or its reason
-// is another one than the stored, and nil otherwise.
-func changed(stored, current []metav1.Condition, conditionType string) *metav1.Condition {
-	now := meta.FindStatusCondition(current, conditionType)
-	before := meta.FindStatusCondition(stored, conditionType)
-	if now == nil || before != nil && before.Status == now.Status && before.Reason == now.Reason {
+// becameTrue returns the current condition of a type if it is True and was not,
+// and nil otherwise.
+func becameTrue(stored, current []metav1.Condition, conditionType string) *metav1.Condition {
+	c := meta.FindStatusCondition(current, conditionType)
+	if c == nil || c.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(stored, conditionType) {
 		return nil
 	}
-	return now
+	return c
+}
+
+// isNews says whether a condition has a reason that it did not have.
+func isNews(stored []metav1.Condition, c *metav1.Condition, reason string) bool {
+	before := meta.FindStatusCondition(stored, c.Type)
+	return c.Reason == reason && (before == nil || before.Reason != reason)
 }
 
 // noteLimit is what the API server accepts as the note of an event, in bytes.

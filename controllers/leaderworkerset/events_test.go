@@ -23,6 +23,7 @@ func TestTransitionEvents(t *testing.T) {
 	ready := conditionsFor(tally{Desired: 2, Settled: 2}, nil)
 	updating := conditionsFor(tally{Desired: 2, Settled: 1, Outdated: 1}, nil)
 	unplaced := conditionsFor(tally{Desired: 2}, &obstacle{lwsv1.ReasonGroupUnschedulable, "no room"})
+	updatingUnplaced := conditionsFor(tally{Desired: 2, Outdated: 1}, &obstacle{lwsv1.ReasonGroupUnschedulable, "no room"})
 	refused := conditionsFor(tally{Desired: 2}, &obstacle{lwsv1.ReasonFailedCreate, "quota"})
 	waiting := conditionsFor(tally{Desired: 2}, &obstacle{lwsv1.ReasonPredecessorTerminating, "pod x-0"})
 	exhausted := conditionsFor(tally{Desired: 2, Settled: 1, Exhausted: 1, DesiredExhausted: 1}, nil)
@@ -31,20 +32,25 @@ func TestTransitionEvents(t *testing.T) {
 		stored, current []metav1.Condition
 		want            []string
 	}{
-		"the first status":            {nil, starting, []string{"Normal GroupsProgressing"}},
-		"nothing":                     {starting, starting, nil},
-		"only a message":              {starting, halfway, nil},
-		"all ready":                   {halfway, ready, []string{"Normal AllGroupsReady"}},
-		"ready from the first":        {nil, ready, []string{"Normal AllGroupsReady"}},
-		"a rollout begins":            {ready, updating, []string{"Normal GroupsUpdating"}},
-		"a rollout ends":              {updating, ready, []string{"Normal AllGroupsReady"}},
-		"its last groups start":       {updating, halfway, []string{"Normal GroupsProgressing"}},
-		"no room":                     {starting, unplaced, []string{"Warning GroupUnschedulable"}},
-		"room again":                  {unplaced, starting, []string{"Normal GroupsProgressing"}},
-		"refused, told by the writer": {starting, refused, nil},
-		"waiting, told by the group":  {starting, waiting, nil},
-		"stopped, told by the group":  {ready, exhausted, nil},
-		"a recovery":                  {exhausted, starting, []string{"Normal GroupsProgressing"}},
+		"the first status":                    {nil, starting, []string{"Normal GroupsProgressing"}},
+		"nothing":                             {starting, starting, nil},
+		"only a message":                      {starting, halfway, nil},
+		"all ready":                           {halfway, ready, []string{"Normal AllGroupsReady"}},
+		"ready from the first":                {nil, ready, []string{"Normal AllGroupsReady"}},
+		"a rollout begins":                    {ready, updating, []string{"Normal GroupsUpdating"}},
+		"a rollout ends":                      {updating, ready, []string{"Normal AllGroupsReady"}},
+		"its last groups start":               {updating, halfway, nil},
+		"a group fails":                       {ready, halfway, []string{"Normal GroupsProgressing"}},
+		"a rollout of a set that is starting": {starting, updating, []string{"Normal GroupsUpdating"}},
+		"no room":                             {starting, unplaced, []string{"Warning GroupUnschedulable"}},
+		"still no room":                       {unplaced, unplaced, nil},
+		"room again":                          {unplaced, starting, nil},
+		"an update begins, no room":           {ready, updatingUnplaced, []string{"Normal GroupsUpdating", "Warning GroupUnschedulable"}},
+		"an update goes on, with room":        {updatingUnplaced, updating, nil},
+		"refused, told by the writer":         {starting, refused, nil},
+		"waiting, told by the group":          {starting, waiting, nil},
+		"stopped, told by the group":          {ready, exhausted, nil},
+		"a recovery":                          {exhausted, starting, []string{"Normal GroupsProgressing"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -71,6 +71,27 @@ var _ = Describe("The objects of a set", func() {
 		Expect(fetch(w, "x", &corev1.Service{}).Labels).NotTo(HaveKey("team"))
 	})
 
+	It("come back when somebody deletes the StatefulSet, once it is gone", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		running(w, w.build().Replicas(1))
+		before := w.leaders()
+		Expect(api.Delete(ctx, before, client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+		Expect(w.reconcile()).To(BeEmpty())
+		Expect(w.set().Status.Replicas).To(BeEquivalentTo(1), "its group is still there")
+
+		pod := w.pod(0)
+		w.deletePod(pod)
+		before = w.leaders()
+		before.Finalizers = nil
+		Expect(api.Update(ctx, before)).To(Succeed())
+		w.settle()
+		Expect(w.leaders().UID).NotTo(Equal(before.UID))
+		w.runStatefulSetController()
+		w.makeReady(0)
+		w.settle()
+		Expect(w.conditions()).To(Equal(available))
+	})
+
 	It("are not taken from others who add to them", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.create(w.build().Obj())

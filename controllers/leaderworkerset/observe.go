@@ -47,6 +47,15 @@ func (o *observation) leaders() *appsv1.StatefulSet {
 	return nil
 }
 
+// makerOfLeaders is the StatefulSet whose pods are leaders of the set, which they
+// are also while it is being deleted.
+func (o *observation) makerOfLeaders() *appsv1.StatefulSet {
+	if o.Claim == claimLeaving && isControlledBy(o.StatefulSet, o.Set) {
+		return o.StatefulSet
+	}
+	return o.leaders()
+}
+
 func (r *Reconciler) observe(ctx context.Context, set *lwsv1.LeaderWorkerSet) (*observation, error) {
 	seen := &observation{Set: set, Now: r.clock.Now(), Reports: r.reports.ForSet(client.ObjectKeyFromObject(set))}
 	name := types.NamespacedName{Namespace: set.Namespace, Name: identity.LeaderStatefulSetName(set.Name)}
@@ -88,7 +97,7 @@ func (r *Reconciler) observeGroups(ctx context.Context, seen *observation) error
 	}
 	m := members{
 		set:           seen.Set,
-		statefulSet:   seen.leaders(),
+		statefulSet:   seen.makerOfLeaders(),
 		leaders:       pointers(pods.Items),
 		workers:       pointers(workers.Items),
 		unschedulable: pointers(unschedulable.Items),

@@ -138,7 +138,7 @@ func obstaclesOf(seen *observation, t tally) []obstacle {
 	if seen.CreateFailure != "" {
 		found = append(found, obstacle{lwsv1.ReasonFailedCreate, seen.CreateFailure})
 	}
-	if seen.Unplaced != nil {
+	if seen.Unplaced != nil && t.Unschedulable > 0 {
 		found = append(found, obstacle{lwsv1.ReasonGroupUnschedulable, fmt.Sprintf(
 			"%s be scheduled; pod %s: %s", replicasCannot(t.Unschedulable), seen.Unplaced.Pod, seen.Unplaced.Text)})
 	}
