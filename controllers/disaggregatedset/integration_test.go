@@ -16,14 +16,8 @@ import (
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
-	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/controllers/disaggregatedset/identity"
 )
-
-// budgeted is a role with budgets that move without unavailability.
-func budgeted(name string, replicas int32) *dstest.RoleBuilder {
-	return dstest.NewRole(name).From(lwstest.New(name).Replicas(replicas).MaxSurge("1").MaxUnavailable("0"))
-}
 
 func pair(prefill, decode int32) *dstest.Builder {
 	return dstest.New("llm").Roles(budgeted("prefill", prefill), budgeted("decode", decode))
