@@ -48,6 +48,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			return ctrl.Result{}, fmt.Errorf("set %s: %w", request, err)
 		}
 		r.memory.forget(request.NamespacedName)
+		forgetMetrics(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if !set.DeletionTimestamp.IsZero() {
@@ -71,6 +72,7 @@ func (r *Reconciler) realise(ctx context.Context, request ctrl.Request, set *dsv
 	for i := range seen.Slices {
 		plans[i] = planSlice(seen, i)
 	}
+	measure(seen, plans)
 	out := r.write(ctx, seen, plans)
 	r.report(ctx, seen, out)
 	return result(request, out)

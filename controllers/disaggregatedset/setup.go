@@ -131,6 +131,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if err := RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := RegisterMetrics(); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
 	late := &lateWatch{mgr: mgr, served: options.Served}
 	options.Unserved = late.unserved(options.Unserved)
 	r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(controllerName), options)
