@@ -48,11 +48,11 @@ func (r readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // setupHealth adds the server of the probes to the manager. It starts before
 // everything else.
-func setupHealth(mgr ctrl.Manager, c configv1.Health, checks readiness) error {
+func setupHealth(ctx context.Context, mgr ctrl.Manager, c configv1.Health, checks readiness) error {
 	if c.HealthProbeBindAddress == "0" {
 		return nil
 	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", c.HealthProbeBindAddress)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.HealthProbeBindAddress)
 	if err != nil {
 		return fmt.Errorf("listen for probes: %w", err)
 	}

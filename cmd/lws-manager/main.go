@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(configuration, connection)
+	mgr, err := newManager(ctx, configuration, connection)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func TestRunRefuses(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"a flag that does not exist":      {[]string{"--metrics-adress=:1"}, []string{"--metrics-adress"}},
+		"a flag that does not exist":      {[]string{"--metrics-bind=:1"}, []string{"--metrics-bind"}},
 		"an argument":                     {[]string{"start"}, []string{`unexpected argument "start"`}},
 		"a file that does not exist":      {[]string{"--config=" + missing}, []string{missing}},
 		"a misspelt key":                  {[]string{"--config=" + writeFile(t, "c.yaml", configurationHeader+"webhook:\n  prot: 1\n")}, []string{"webhook.prot", "line 4"}},

@@ -49,7 +49,7 @@ func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, 
 }
 
 // setup adds the steps and the readiness checks to the manager.
-func (s *startup) setup() error {
+func (s *startup) setup(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
@@ -60,7 +60,7 @@ func (s *startup) setup() error {
 			return err
 		}
 	}
-	return setupHealth(s.mgr, s.configuration.Health, readiness{
+	return setupHealth(ctx, s.mgr, s.configuration.Health, readiness{
 		{"schema", s.schema.check},
 		{"caches", s.caches.check},
 		{"certificate", s.certificate.check},

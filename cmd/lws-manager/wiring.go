@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"time"
@@ -29,7 +30,7 @@ import (
 const stopTimeout = 30 * time.Second
 
 // newManager makes the manager with everything that it runs.
-func newManager(configuration *configv1.Configuration, connection *connection) (ctrl.Manager, error) {
+func newManager(ctx context.Context, configuration *configv1.Configuration, connection *connection) (ctrl.Manager, error) {
 	source, err := newCertificateSource(configuration, connection.namespace)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func newManager(configuration *configv1.Configuration, connection *connection) (
 		return nil, fmt.Errorf("set up certificates: %w", err)
 	}
 	start := newStartup(mgr, configuration, source.ready, options.WebhookServer.StartedChecker())
-	if err := start.setup(); err != nil {
+	if err := start.setup(ctx); err != nil {
 		return nil, err
 	}
 	return mgr, nil

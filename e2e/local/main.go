@@ -92,7 +92,7 @@ func start(ctx context.Context, options controlplane.Options, checkout string, o
 		}
 	}
 	for _, sample := range samples {
-		file := filepath.Join(checkout, "config/samples", sample)
+		file := filepath.Join(checkout, "config", "samples", sample)
 		if _, err := managers.Kubectl(ctx, cluster, nil, "apply", "--server-side", "-f", file); err != nil {
 			return err
 		}

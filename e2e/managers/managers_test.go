@@ -84,7 +84,7 @@ func sleeper(t *testing.T, clusterDir string) *Process {
 		t.Fatal(err)
 	}
 	script := `trap 'echo bye; exit 7' TERM; echo "$1"; while :; do sleep 0.05; done`
-	if err := p.launch("/bin/sh", []string{"-c", script, "sleeper", filepath.Join(p.dir, "file")}, []string{"GREETING=hello"}); err != nil {
+	if err := p.launch(t.Context(), "/bin/sh", []string{"-c", script, "sleeper", filepath.Join(p.dir, "file")}, []string{"GREETING=hello"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Kill)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -60,7 +62,7 @@ func callHere(configuration *unstructured.Unstructured, port int) error {
 		if err != nil {
 			return err
 		}
-		webhook["clientConfig"] = map[string]any{"url": fmt.Sprintf("https://%s:%d%s", listenHost, port, path)}
+		webhook["clientConfig"] = map[string]any{"url": "https://" + net.JoinHostPort(listenHost, strconv.Itoa(port)) + path}
 	}
 	return unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks")
 }

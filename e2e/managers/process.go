@@ -71,7 +71,10 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 		return nil, err
 	}
 	args := append([]string{"--config=" + file, "--kubeconfig=" + kubeconfig}, options.Args...)
-	return p, p.launch(m.program, args, options.Env)
+	if err := p.launch(ctx, m.program, args, options.Env); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // configure writes the files that the process reads.
@@ -113,14 +116,14 @@ const recorded = `echo $$ >"$0" && exec "$@"`
 
 // launch starts the program detached from the terminal: an interrupt reaches the
 // one who started it, who then stops it in order.
-func (p *Process) launch(program string, args, env []string) error {
+func (p *Process) launch(ctx context.Context, program string, args, env []string) error {
 	log, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, fileMode)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	args = append([]string{"-c", recorded, filepath.Join(p.dir, pidFile), program}, args...)
-	command := exec.Command("/bin/sh", args...)
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", args...)
 	command.Dir, command.Stdout, command.Stderr = p.dir, log, log
 	command.Env = append(os.Environ(), env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -1,6 +1,7 @@
 package managers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -67,10 +68,10 @@ func stopRemains(file string) error {
 // isManager tells whether a process is the manager of a directory: its command line
 // names files there. A number that another process has by now does not match.
 func isManager(pid int, dir string) bool {
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		// Where there is no /proc, ps knows.
-		line, err = exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+		line, err = exec.CommandContext(context.Background(), "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	}
 	return err == nil && strings.Contains(string(line), dir+string(filepath.Separator))
 }
