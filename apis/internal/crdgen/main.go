@@ -1,8 +1,10 @@
-// Command crdgen makes the generated CustomResourceDefinitions small enough to
-// be applied, stored and shipped: it drops the descriptions below fields whose
-// types are not ours (pod templates and claims), which are nine tenths of the
-// bytes and documented by Kubernetes. It rewrites the files in place; a second
-// run changes nothing.
+// Command crdgen finishes the generated CustomResourceDefinitions where markers
+// cannot, below fields whose types are not ours (pod templates and claims). It
+// drops their descriptions, which are nine tenths of the bytes and documented by
+// Kubernetes, so that definitions are small enough to be applied, stored and
+// shipped; and it bounds the quantities in claims, so that rules can compare them
+// within the cost that the API server permits. It rewrites the files in place; a
+// second run changes nothing.
 //
 //	crdgen DIRECTORY
 package main
@@ -17,8 +19,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+const (
+	claimsField = "volumeClaimTemplates"
+
+	// maxQuantityLength is several times what any quantity needs.
+	maxQuantityLength = "64"
+)
+
 // foreignFields are the fields below which descriptions are dropped.
-var foreignFields = []string{"leaderTemplate", "workerTemplate", "volumeClaimTemplates"}
+var foreignFields = []string{"leaderTemplate", "workerTemplate", claimsField}
 
 func main() {
 	if len(os.Args) != 2 {
@@ -119,6 +128,9 @@ func slimProperty(name string, schema *yaml.Node, keep bool) {
 	if keep && slices.Contains(foreignFields, name) {
 		description := child(schema, "description")
 		slimSchema(schema, false)
+		if name == claimsField {
+			boundQuantities(schema)
+		}
 		if description != nil {
 			schema.Content = append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: "description"}, description}, schema.Content...)
 		}
@@ -135,6 +147,18 @@ func removeDescription(schema *yaml.Node) {
 			schema.Content = slices.Delete(schema.Content, i, i+2)
 			return
 		}
+	}
+}
+
+// boundQuantities gives every quantity below a schema a maximal length.
+func boundQuantities(schema *yaml.Node) {
+	if child(schema, "x-kubernetes-int-or-string") != nil && child(schema, "maxLength") == nil {
+		schema.Content = append(schema.Content,
+			&yaml.Node{Kind: yaml.ScalarNode, Value: "maxLength"},
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: maxQuantityLength})
+	}
+	for _, part := range schema.Content {
+		boundQuantities(part)
 	}
 }
 

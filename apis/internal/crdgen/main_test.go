@@ -49,6 +49,14 @@ spec:
                         type: array
                     type: object
                 type: object
+              volumeClaimTemplates:
+                items:
+                  properties:
+                    storage:
+                      description: of Kubernetes
+                      x-kubernetes-int-or-string: true
+                  type: object
+                type: array
             type: object
         type: object
     served: true
@@ -89,6 +97,14 @@ spec:
                         type: array
                     type: object
                 type: object
+              volumeClaimTemplates:
+                items:
+                  properties:
+                    storage:
+                      x-kubernetes-int-or-string: true
+                      maxLength: 64
+                  type: object
+                type: array
             type: object
         type: object
     served: true

@@ -76,8 +76,9 @@ type LeaderWorkerTemplate struct {
 	SubGroupPolicy *SubGroupPolicy `json:"subGroupPolicy,omitempty"`
 
 	// volumeClaimTemplates are the claims that every pod gets, as in a
-	// StatefulSet. A recreated group finds its claims again. Needs groupIdentity
-	// Ordinal. Immutable on a LeaderWorkerSet.
+	// StatefulSet, at most 32. A recreated group finds its claims again. Needs
+	// groupIdentity Ordinal. Immutable on a LeaderWorkerSet, but that a quantity may
+	// be written in another way, as typed clients do (1024Mi and 1Gi).
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

@@ -51,8 +51,9 @@ type LeaderWorkerTemplateApplyConfiguration struct {
 	// LeaderWorkerSet.
 	SubGroupPolicy *SubGroupPolicyApplyConfiguration `json:"subGroupPolicy,omitempty"`
 	// volumeClaimTemplates are the claims that every pod gets, as in a
-	// StatefulSet. A recreated group finds its claims again. Needs groupIdentity
-	// Ordinal. Immutable on a LeaderWorkerSet.
+	// StatefulSet, at most 32. A recreated group finds its claims again. Needs
+	// groupIdentity Ordinal. Immutable on a LeaderWorkerSet, but that a quantity may
+	// be written in another way, as typed clients do (1024Mi and 1Gi).
 	VolumeClaimTemplates []corev1.PersistentVolumeClaimApplyConfiguration `json:"volumeClaimTemplates,omitempty"`
 	// persistentVolumeClaimRetentionPolicy is what becomes of the claims when the
 	// set is deleted (whenDeleted) or a group is scaled away (whenScaled): Retain
