@@ -194,15 +194,18 @@ func TestStatusReasons(t *testing.T) {
 		"all is there": {whole, outcome{}, dsv1.ReasonAllRolesReady},
 		"not ready": {
 			func(t *testing.T) *scene { return newScene(t, pair.Obj()).current(0, "a", 2, 1).current(0, "b", 1, 1) },
-			outcome{}, dsv1.ReasonScalingInProgress,
+			outcome{},
+			dsv1.ReasonScalingInProgress,
 		},
 		"old replicas are left": {
 			func(t *testing.T) *scene { return whole(t).old(0, "a", 1, 1).old(0, "b", 1, 1) },
-			outcome{}, dsv1.ReasonRolloutInProgress,
+			outcome{},
+			dsv1.ReasonRolloutInProgress,
 		},
 		"more is ready than is wanted": {
 			func(t *testing.T) *scene { return newScene(t, pair.Obj()).current(0, "a", 3, 3).current(0, "b", 1, 1) },
-			outcome{}, dsv1.ReasonScalingInProgress,
+			outcome{},
+			dsv1.ReasonScalingInProgress,
 		},
 		"a slice too many": {
 			func(t *testing.T) *scene { return whole(t).current(1, "a", 2, 2) }, outcome{}, dsv1.ReasonScalingInProgress,
@@ -212,7 +215,8 @@ func TestStatusReasons(t *testing.T) {
 			func(t *testing.T) *scene {
 				return newScene(t, dstest.New("llm").UID("u").Roles(budgeted("a", 2).External(), budgeted("b", 1)).Obj())
 			},
-			outcome{}, dsv1.ReasonWaitingForScaler,
+			outcome{},
+			dsv1.ReasonWaitingForScaler,
 		},
 	}
 	for name, tc := range tests {
