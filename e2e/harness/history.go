@@ -30,9 +30,11 @@ type Event struct {
 	Count   int
 }
 
-// PodState is what matters of a pod as it was from a moment on.
+// PodState is what matters of a pod as it was from a moment on. Version orders the
+// states of objects of all kinds, which watches do not: At is when it was seen.
 type PodState struct {
 	At       time.Time
+	Version  uint64
 	Gone     bool
 	Name     string
 	UID      types.UID
@@ -70,7 +72,7 @@ type History struct {
 
 func newPodState(pod *corev1.Pod, gone bool) PodState {
 	state := PodState{
-		At: time.Now(), Gone: gone, Name: pod.Name, UID: pod.UID,
+		At: time.Now(), Version: VersionOf(pod), Gone: gone, Name: pod.Name, UID: pod.UID,
 		Set: pod.Labels[lwsv1.SetNameLabelKey], Group: pod.Labels[lwsv1.GroupIndexLabelKey],
 		Revision: pod.Labels[lwsv1.RevisionLabelKey],
 		Ending:   pod.DeletionTimestamp != nil,
@@ -84,6 +86,15 @@ func newPodState(pod *corev1.Pod, gone bool) PodState {
 		state.Owner = owner.UID
 	}
 	return state
+}
+
+// VersionOf is the resource version of an object as the number that it is.
+func VersionOf(object metav1.Object) uint64 {
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // number is -1 where there is none.

@@ -136,3 +136,15 @@ func environment(container *corev1.Container) map[string]string {
 func keysOf[V any](entries map[string]V) []string {
 	return slices.Sorted(maps.Keys(entries))
 }
+
+func isReady(pod *corev1.Pod) bool { return harness.IsReady(pod) }
+
+// awaitRevisions waits until a set has a number of revisions.
+func (s *scenario) awaitRevisions(name string, count int) {
+	GinkgoHelper()
+	Eventually(func() int {
+		revisions := &appsv1.ControllerRevisionList{}
+		s.list(revisions, lwsv1.SetNameLabelKey, name)
+		return len(revisions.Items)
+	}).WithTimeout(patience).Should(Equal(count))
+}

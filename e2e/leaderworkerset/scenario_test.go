@@ -98,14 +98,22 @@ func (s *scenario) create(set *lwstest.Builder) *lwsv1.LeaderWorkerSet {
 // change updates a set, again if somebody else did in between.
 func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
 	GinkgoHelper()
-	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	Expect(s.tryChange(name, func(set *lwsv1.LeaderWorkerSet) client.Object {
+		change(set)
+		return set
+	})).To(Succeed())
+}
+
+// tryChange updates a set to what is made of it, again if somebody else did in
+// between.
+func (s *scenario) tryChange(name string, change func(*lwsv1.LeaderWorkerSet) client.Object) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		set := &lwsv1.LeaderWorkerSet{}
 		if err := s.env.Client.Get(s.ctx, s.key(name), set); err != nil {
 			return err
 		}
-		change(set)
-		return s.env.Client.Update(s.ctx, set)
-	})).To(Succeed())
+		return s.env.Client.Update(s.ctx, change(set))
+	})
 }
 
 // image makes a change that starts a rollout.
@@ -231,4 +239,8 @@ func statusLine(set *lwsv1.LeaderWorkerSet) string {
 		line += fmt.Sprintf("; %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 	}
 	return line
+}
+
+func size(n int32) func(*lwsv1.LeaderWorkerSet) {
+	return func(set *lwsv1.LeaderWorkerSet) { set.Spec.LeaderWorkerTemplate.Size = &n }
 }

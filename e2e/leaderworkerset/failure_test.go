@@ -1,0 +1,89 @@
+package leaderworkerset
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/e2e/cluster/sim"
+)
+
+var _ = Describe("A failure", func() {
+	DescribeTable("recreates its group once, whole, and no other",
+		func(told int, fail func(s *scenario)) {
+			s := begin()
+			s.create(newSet("fail").Replicas(2).Size(3))
+			s.awaitAvailable("fail")
+			s.awaitMemory("fail", 2)
+			mark := s.History().Mark()
+			fail(s)
+			s.awaitRecreated("fail", "fail-1", "fail-1-1", "fail-1-2")
+			s.touchAndAwaitReaction("fail")
+			s.awaitAvailable("fail")
+			uids := s.History().UIDs("fail")
+			for _, name := range []string{"fail-0", "fail-0-1", "fail-0-2"} {
+				Expect(uids[name]).To(HaveLen(1), name)
+			}
+			Expect(uids["fail-1"]).To(HaveLen(2), "one recreation")
+			Expect(s.History().Told("fail", lwsv1.ReasonRecreateGroup, mark)).To(Equal(told))
+		},
+		Entry("of a worker that is deleted", 1, func(s *scenario) { s.removePod("fail-1-2") }),
+		Entry("of a leader that is deleted", 0, func(s *scenario) { s.removePod("fail-1") }),
+		Entry("of both at once", 0, func(s *scenario) {
+			s.removePod("fail-1")
+			s.removePod("fail-1-1")
+		}),
+		Entry("of a worker's container", 1, func(s *scenario) {
+			Expect(sim.Restart(s.ctx, s.env.Kube, s.namespace, "fail-1-1", "worker")).To(Succeed())
+		}),
+		Entry("of the leader's container", 1, func(s *scenario) {
+			Expect(sim.Restart(s.ctx, s.env.Kube, s.namespace, "fail-1", "worker")).To(Succeed())
+		}),
+		Entry("of a worker that is evicted", 1, func(s *scenario) {
+			Expect(sim.Fail(s.ctx, s.env.Kube, s.namespace, "fail-1-1", "Evicted")).To(Succeed())
+		}),
+	)
+
+	It("touches nothing else with None", func() {
+		s := begin()
+		s.create(newSet("none").Replicas(2).Size(3).RestartPolicy(lwsv1.NoneRestartPolicy))
+		s.awaitAvailable("none")
+		s.removePod("none-1-1")
+		s.awaitRecreated("none", "none-1-1")
+		s.removePod("none-0")
+		s.awaitRecreated("none", "none-0")
+		s.awaitAvailable("none")
+		s.touchAndAwaitReaction("none")
+		uids := s.History().UIDs("none")
+		for _, name := range []string{"none-0-1", "none-0-2", "none-1", "none-1-2"} {
+			Expect(uids[name]).To(HaveLen(1), name)
+		}
+		Expect(uids["none-0"]).To(HaveLen(2))
+	})
+})
+
+// removePod deletes a pod as kubectl does.
+func (s *scenario) removePod(name string) {
+	GinkgoHelper()
+	s.remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace}},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+}
+
+// awaitRecreated waits until all these pods are others than the first, and ready.
+func (s *scenario) awaitRecreated(set string, names ...string) {
+	GinkgoHelper()
+	s.await("pods are made again", func() (string, bool) {
+		uids, pods := s.History().UIDs(set), s.Pods(set)
+		for _, name := range names {
+			pod := pods[name]
+			if len(uids[name]) < 2 || pod == nil || pod.DeletionTimestamp != nil || !isReady(pod) {
+				return name + " is not", false
+			}
+		}
+		return "", true
+	})
+	s.awaitAvailable(set)
+}
