@@ -3,6 +3,8 @@
 package group
 
 import (
+	"time"
+
 	"github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -111,6 +113,9 @@ var _ = ginkgo.Describe("termination", func() {
 		w.deleteNow("x-0", metav1.DeletePropagationBackground)
 		w.settle()
 		Expect(IsGated(w.pod("x-0"))).To(BeTrue())
+		Expect(w.toldReasons()).To(BeEmpty(), "within the grace period that is as it should be")
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+		w.wake(0)
 		Expect(w.toldReasons()).To(Equal([]string{lwsv1.ReasonGroupReplacementDeferred}))
 		delete(w.hanging, "x-0-1")
 		w.settle()

@@ -63,6 +63,9 @@ func (o *observation) workersInput() workersInput {
 		NeedsDomain: o.Topology != "",
 		Parallel:    o.Leader != nil && o.Leader.Parallel,
 	}
+	if o.Leader != nil {
+		in.LeaderAge = o.Now.Sub(o.Leader.Created)
+	}
 	if o.Set == nil {
 		return in
 	}

@@ -179,13 +179,16 @@ func (p *plan) gate(o *observation) {
 }
 
 // clearWay ends what is left of predecessors and nothing else ends, and says what
-// the leader waits for.
+// the leader waits for when that is more than a grace period.
 func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceVerdict) {
 	if workers.Action == workersDelete {
 		p.do(deleteWorkers{UID: o.Workers.UID, Why: workers.Message, Owner: o.Workers.Owner})
 	}
 	if service == serviceDelete {
 		p.do(deleteService{UID: o.Service.UID})
+	}
+	if workers.Action == workersWait && !o.Workers.Deleting {
+		p.again(o.Leader.Created.Add(garbagePatience).Sub(o.Now))
 	}
 	p.release(o)
 	p.deleteOrphans(o)
@@ -197,8 +200,6 @@ func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceV
 	}
 	if len(late) > 0 {
 		p.Report.Problem = &Problem{Reason: lwsv1.ReasonPredecessorTerminating, Message: message}
-	}
-	if len(late) > 0 || !o.Noted.wasTold(topicDeferred) {
 		p.tell(replacementDeferred(message))
 	}
 }

@@ -157,11 +157,17 @@ func TestPlanOfPredecessors(t *testing.T) {
 	testPlans(t, map[string]planCase{
 		"a predecessor's StatefulSet is deleted": {
 			change: also(fresh, left(), func(o *observation) { o.Workers = &workerSet{UID: "old", Owner: byOld} }),
-			steps:  []string{"deleteWorkers old"}, told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor,
+			steps:  []string{"deleteWorkers old"}, held: gatePredecessor,
+		},
+		"unless garbage collection may still take it": {
+			change: also(fresh, left(), func(o *observation) {
+				o.Workers, o.Leader.Created = &workerSet{UID: "old", Owner: byOld}, o.Now.Add(-4*time.Second)
+			}),
+			held: gatePredecessor, after: 6 * time.Second,
 		},
 		"its pods are waited for": {
 			change: also(fresh, left(deleting), func(o *observation) { o.Now = testStart }),
-			told:   []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor, after: 40 * time.Second,
+			held:   gatePredecessor, after: 40 * time.Second,
 		},
 		"its pods are late": {
 			change: also(fresh, left(deleting)), told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor, report: waiting,
@@ -171,12 +177,12 @@ func TestPlanOfPredecessors(t *testing.T) {
 		},
 		"pods that nobody ends are ended": {
 			change: also(fresh, func(o *observation) { o.Living.Orphans = []pod{worker(1), worker(2, deleting)}; o.Now = testStart }),
-			steps:  []string{"deletePod set-3-1"}, told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor,
+			steps:  []string{"deletePod set-3-1"}, held: gatePredecessor,
 			after: 40 * time.Second,
 		},
 		"pods that were retained are let go": {
 			change: also(fresh, left(deleting, retained), func(o *observation) { o.Now = testStart }),
-			steps:  []string{"releasePod set-3-1"}, told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor,
+			steps:  []string{"releasePod set-3-1"}, held: gatePredecessor,
 			after: 40 * time.Second,
 		},
 		"admission after that is told": {
@@ -193,7 +199,7 @@ func TestPlanOfPredecessors(t *testing.T) {
 			change: also(fresh, policy(lwsv1.NoneRestartPolicy), func(o *observation) {
 				o.Workers = &workerSet{UID: "workers", Owner: bySet, Revision: "other"}
 			}),
-			steps: []string{"deleteWorkers workers"}, told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor,
+			steps: []string{"deleteWorkers workers"}, held: gatePredecessor,
 		},
 		"a leader that is not wanted ends nothing": {
 			change: also(fresh, left(), func(o *observation) {

@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -73,7 +74,13 @@ type workersInput struct {
 	NeedsDomain bool
 	// Parallel: workers end with their leader and not after it.
 	Parallel bool
+	// LeaderAge is how long the leader exists.
+	LeaderAge time.Duration
 }
+
+// garbagePatience is how long a gated leader leaves a worker StatefulSet whose owner
+// is gone to garbage collection, which costs no write of ours.
+const garbagePatience = 10 * time.Second
 
 func (in *workersInput) belonging() belonging {
 	return belongingOf(in.Workers, in.Leader, in.Set)
@@ -164,6 +171,8 @@ func workersAtGate(in workersInput) workersVerdict {
 		return conflict(in.Workers)
 	case in.Workers.Deleting:
 		return workersVerdict{workersWait, "the worker StatefulSet of the predecessor is being deleted"}
+	case in.belonging() == ofPredecessor && in.LeaderAge < garbagePatience:
+		return workersVerdict{workersWait, "the worker StatefulSet of the predecessor is garbage"}
 	}
 	return workersVerdict{workersDelete, "the worker StatefulSet is a predecessor's"}
 }

@@ -49,6 +49,7 @@ func workersAtRest() workersInput {
 }
 
 func none(in *workersInput)        { in.Workers = nil }
+func aged(in *workersInput)        { in.LeaderAge = garbagePatience }
 func going(in *workersInput)       { in.Workers.Deleting = true }
 func otherwise(in *workersInput)   { in.Workers.Revision = "other" }
 func alone(in *workersInput)       { in.Leader.Size = 1 }
@@ -101,8 +102,9 @@ func TestWorkersAtGate(t *testing.T) {
 		"the set's, with None, another revision": {all(ownedBy(bySet), staying, otherwise), workersDelete},
 		"the set's, with None, and size 1 now":   {all(ownedBy(bySet), staying, alone), workersDelete},
 		"the set's, and the policy is not None":  {ownedBy(bySet), workersDelete},
-		"a predecessor's":                        {ownedBy(byOld), workersDelete},
-		"a predecessor's, with None":             {all(ownedBy(byOld), staying), workersDelete},
+		"a predecessor's, at first":              {ownedBy(byOld), workersWait},
+		"a predecessor's, for long":              {all(ownedBy(byOld), aged), workersDelete},
+		"a predecessor's, with None, for long":   {all(ownedBy(byOld), staying, aged), workersDelete},
 		"a predecessor's, being deleted":         {all(ownedBy(byOld), going), workersWait},
 		"nobody's":                               {ownedBy(owner{}), workersDelete},
 		"somebody else's":                        {ownedBy(byOther), workersConflict},
