@@ -86,7 +86,7 @@ func start(ctx context.Context, options controlplane.Options, checkout string, o
 	if err := managers.StopAll(cluster.Dir()); err != nil {
 		return err
 	}
-	for _, shipped := range []managers.Shipped{managers.LWS()} {
+	for _, shipped := range managers.All() {
 		if err := startManager(ctx, cluster, shipped, options.Log); err != nil {
 			return err
 		}

@@ -67,8 +67,13 @@ func TestCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, LWS().Manifests, "kustomization.yaml")); err != nil {
-		t.Error(err)
+	for _, shipped := range All() {
+		if _, err := os.Stat(filepath.Join(dir, shipped.Manifests, "kustomization.yaml")); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "cmd", shipped.Name)); err != nil {
+			t.Error(err)
+		}
 	}
 	t.Chdir(t.TempDir())
 	if dir, err = Checkout(); err == nil {

@@ -30,6 +30,21 @@ func LWS() Shipped {
 	}
 }
 
+// DisaggregatedSet is disaggregatedset-manager.
+func DisaggregatedSet() Shipped {
+	return Shipped{
+		Name:           "disaggregatedset-manager",
+		Manifests:      "config/disaggregatedset",
+		Namespace:      "disaggregatedset-system",
+		ServiceAccount: "disaggregatedset-controller-manager",
+	}
+}
+
+// All are the managers of the repository.
+func All() []Shipped {
+	return []Shipped{LWS(), DisaggregatedSet()}
+}
+
 // Checkout finds the root of the repository that the working directory is in.
 func Checkout() (string, error) {
 	dir, err := os.Getwd()
