@@ -32,8 +32,6 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &disaggregatedsetv1.DisaggregatedSetSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("DisaggregatedSetStatus"):
 		return &disaggregatedsetv1.DisaggregatedSetStatusApplyConfiguration{}
-	case v1.SchemeGroupVersion.WithKind("LeaderWorkerSetTemplateSpec"):
-		return &disaggregatedsetv1.LeaderWorkerSetTemplateSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PlacementPolicy"):
 		return &disaggregatedsetv1.PlacementPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RoleScaling"):
@@ -54,6 +52,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &applyconfigurationleaderworkersetv1.LeaderWorkerSetSpecApplyConfiguration{}
 	case leaderworkersetv1.SchemeGroupVersion.WithKind("LeaderWorkerSetStatus"):
 		return &applyconfigurationleaderworkersetv1.LeaderWorkerSetStatusApplyConfiguration{}
+	case leaderworkersetv1.SchemeGroupVersion.WithKind("LeaderWorkerSetTemplateSpec"):
+		return &applyconfigurationleaderworkersetv1.LeaderWorkerSetTemplateSpecApplyConfiguration{}
 	case leaderworkersetv1.SchemeGroupVersion.WithKind("LeaderWorkerSetWorkerScheduling"):
 		return &applyconfigurationleaderworkersetv1.LeaderWorkerSetWorkerSchedulingApplyConfiguration{}
 	case leaderworkersetv1.SchemeGroupVersion.WithKind("LeaderWorkerTemplate"):

@@ -109,21 +109,7 @@ type DisaggregatedRoleSpec struct {
 	// +kubebuilder:default={}
 	Scaling *RoleScaling `json:"scaling,omitempty"`
 
-	LeaderWorkerSetTemplateSpec `json:",inline"`
-}
-
-// LeaderWorkerSetTemplateSpec is the template of a LeaderWorkerSet.
-type LeaderWorkerSetTemplateSpec struct {
-	// metadata has the labels and annotations of the LeaderWorkerSets. Can change
-	// at any time, without a rollout.
-	// +optional
-	metav1.ObjectMeta `json:"metadata,omitempty"`
-
-	// spec is the desired state of the LeaderWorkerSets. replicas is the number of
-	// groups in each slice; the budgets of rolloutStrategy are those of the role in
-	// a slice. All fields can change.
-	// +required
-	Spec lwsv1.LeaderWorkerSetSpec `json:"spec"`
+	lwsv1.LeaderWorkerSetTemplateSpec `json:",inline"`
 }
 
 // RoleScaling is where the number of replicas of a role comes from.

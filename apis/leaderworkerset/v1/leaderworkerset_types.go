@@ -77,6 +77,21 @@ type LeaderWorkerSetList struct {
 	Items []LeaderWorkerSet `json:"items"`
 }
 
+// LeaderWorkerSetTemplateSpec is the template of a LeaderWorkerSet.
+type LeaderWorkerSetTemplateSpec struct {
+	// metadata has the labels and annotations of the LeaderWorkerSets made from the
+	// template. Can change at any time, without a rollout.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state of the LeaderWorkerSets made from the template. All
+	// fields can change. In a role of a DisaggregatedSet replicas is the number of
+	// groups in each slice, and rolloutStrategy bounds the rollout of the role in a
+	// slice.
+	// +required
+	Spec LeaderWorkerSetSpec `json:"spec"`
+}
+
 // LeaderWorkerSetSpec is the desired state of a LeaderWorkerSet.
 //
 // +kubebuilder:validation:XValidation:rule="self.replicas * self.leaderWorkerTemplate.size <= 2147483647",message="replicas x leaderWorkerTemplate.size must not be more than 2147483647",fieldPath=".replicas"

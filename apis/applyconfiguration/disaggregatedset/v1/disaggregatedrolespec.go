@@ -19,8 +19,8 @@ type DisaggregatedRoleSpecApplyConfiguration struct {
 	// names of the role's objects.
 	Name *string `json:"name,omitempty"`
 	// scaling is where the number of replicas of the role comes from.
-	Scaling                                       *RoleScalingApplyConfiguration `json:"scaling,omitempty"`
-	LeaderWorkerSetTemplateSpecApplyConfiguration `json:""`
+	Scaling                                                         *RoleScalingApplyConfiguration `json:"scaling,omitempty"`
+	leaderworkersetv1.LeaderWorkerSetTemplateSpecApplyConfiguration `json:""`
 }
 
 // DisaggregatedRoleSpecApplyConfiguration constructs a declarative configuration of the DisaggregatedRoleSpec type for use with

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 )
 
@@ -16,7 +17,7 @@ type RoleBuilder struct {
 func NewRole(name string) *RoleBuilder {
 	return &RoleBuilder{role: dsv1.DisaggregatedRoleSpec{
 		Name:                        name,
-		LeaderWorkerSetTemplateSpec: dsv1.LeaderWorkerSetTemplateSpec{Spec: lwstest.New(name).Spec()},
+		LeaderWorkerSetTemplateSpec: lwsv1.LeaderWorkerSetTemplateSpec{Spec: lwstest.New(name).Spec()},
 	}}
 }
 

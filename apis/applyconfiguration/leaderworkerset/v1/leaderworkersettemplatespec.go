@@ -6,7 +6,6 @@ import (
 	apismetav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
-	leaderworkersetv1 "sigs.k8s.io/lws/apis/applyconfiguration/leaderworkerset/v1"
 )
 
 // LeaderWorkerSetTemplateSpecApplyConfiguration represents a declarative configuration of the LeaderWorkerSetTemplateSpec type for use
@@ -14,13 +13,14 @@ import (
 //
 // LeaderWorkerSetTemplateSpec is the template of a LeaderWorkerSet.
 type LeaderWorkerSetTemplateSpecApplyConfiguration struct {
-	// metadata has the labels and annotations of the LeaderWorkerSets. Can change
-	// at any time, without a rollout.
+	// metadata has the labels and annotations of the LeaderWorkerSets made from the
+	// template. Can change at any time, without a rollout.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired state of the LeaderWorkerSets. replicas is the number of
-	// groups in each slice; the budgets of rolloutStrategy are those of the role in
-	// a slice. All fields can change.
-	Spec *leaderworkersetv1.LeaderWorkerSetSpecApplyConfiguration `json:"spec,omitempty"`
+	// spec is the desired state of the LeaderWorkerSets made from the template. All
+	// fields can change. In a role of a DisaggregatedSet replicas is the number of
+	// groups in each slice, and rolloutStrategy bounds the rollout of the role in a
+	// slice.
+	Spec *LeaderWorkerSetSpecApplyConfiguration `json:"spec,omitempty"`
 }
 
 // LeaderWorkerSetTemplateSpecApplyConfiguration constructs a declarative configuration of the LeaderWorkerSetTemplateSpec type for use with
@@ -174,7 +174,7 @@ func (b *LeaderWorkerSetTemplateSpecApplyConfiguration) ensureObjectMetaApplyCon
 // WithSpec sets the Spec field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Spec field is set to the value of the last call.
-func (b *LeaderWorkerSetTemplateSpecApplyConfiguration) WithSpec(value *leaderworkersetv1.LeaderWorkerSetSpecApplyConfiguration) *LeaderWorkerSetTemplateSpecApplyConfiguration {
+func (b *LeaderWorkerSetTemplateSpecApplyConfiguration) WithSpec(value *LeaderWorkerSetSpecApplyConfiguration) *LeaderWorkerSetTemplateSpecApplyConfiguration {
 	b.Spec = value
 	return b
 }
