@@ -53,6 +53,12 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		return 1
 	}
 	options.Dir, options.Log = filepath.Join(checkout, ".cluster"), progress
+	unlock, err := lock(ctx, options.Dir, options.Name, progress)
+	if err != nil {
+		fmt.Fprintln(progress, "local:", err)
+		return 1
+	}
+	defer unlock()
 	if args[0] == "down" {
 		err = down(options)
 	} else {

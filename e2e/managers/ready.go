@@ -43,7 +43,7 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("%s ended: %w\n%s", p.name, p.failure, p.lastLog())
+			return fmt.Errorf("%s ended before it was ready (%v); its log ends with\n%s", p.name, p.failure, p.lastLog())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w\n%s\n%s", p.name, ctx.Err(), answer, p.lastLog())
 		case <-time.After(pollInterval):
