@@ -1,6 +1,7 @@
 package disaggregatedset
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -148,11 +149,11 @@ func TestTransitionEvents(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := ""
+			var got []string
 			for _, n := range transitionEvents(tc.before, tc.now) {
-				got += n.Reason
+				got = append(got, n.Reason)
 			}
-			if got != tc.want {
+			if strings.Join(got, " ") != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
