@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 
@@ -15,12 +16,16 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"sigs.k8s.io/lws/e2e/managers"
 )
 
 // reader is the account that reads metrics.
 const (
 	reader     = "metrics-reader"
 	readerRole = "lws-metrics-reader"
+	// certificateSecret is where the manager keeps its certificate.
+	certificateSecret = "lws-webhook-server-cert"
 )
 
 // Metrics reads the metrics of the manager, as an account that may.
@@ -50,12 +55,28 @@ func (e *Environment) Metrics(ctx context.Context, namespace string) (*Metrics, 
 	if err != nil {
 		return nil, fmt.Errorf("the reader of metrics: %w", err)
 	}
+	trust, err := e.trust(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return &Metrics{
 		url:   "https://" + e.Manager.Process().MetricsAddress + "/metrics",
 		token: token.Status.Token,
-		// The certificate is one that the manager makes for itself.
-		http: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}, //nolint:gosec // see above
+		http:  &http.Client{Transport: &http.Transport{TLSClientConfig: trust}},
 	}, nil
+}
+
+// trust is in the certificate that the manager makes for itself.
+func (e *Environment) trust(ctx context.Context) (*tls.Config, error) {
+	secret, err := e.Kube.CoreV1().Secrets(managers.LWS().Namespace).Get(ctx, certificateSecret, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("the certificate of the manager: %w", err)
+	}
+	authorities := x509.NewCertPool()
+	if !authorities.AppendCertsFromPEM(secret.Data["ca.crt"]) {
+		return nil, fmt.Errorf("the certificate of the manager: no ca.crt in Secret %s", certificateSecret)
+	}
+	return &tls.Config{RootCAs: authorities, ServerName: "localhost", MinVersion: tls.VersionTLS12}, nil
 }
 
 // Status asks for the metrics with a token and returns the status code.
