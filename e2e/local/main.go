@@ -22,8 +22,11 @@ const (
 	availableAfter = "120s"
 )
 
-// samples are what make up starts.
-var samples = []string{"leaderworkerset_basic.yaml", "leaderworkerset_vllm.yaml"}
+// samples are what make up starts, with the set of each file.
+var samples = map[string]string{
+	"leaderworkerset_basic.yaml": "leaderworkerset/basic",
+	"leaderworkerset_vllm.yaml":  "leaderworkerset/vllm",
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -97,16 +100,8 @@ func start(ctx context.Context, options controlplane.Options, checkout string, o
 			return err
 		}
 	}
-	for _, sample := range samples {
-		file := filepath.Join(checkout, "config", "samples", sample)
-		if _, err := managers.Kubectl(ctx, cluster, nil, "apply", "--server-side", "-f", file); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(options.Log, "samples are applied; waiting until they are Available")
-	if _, err := managers.Kubectl(ctx, cluster, nil, "wait", "--for=condition=Available", "leaderworkersets", "--all", "--timeout="+availableAfter); err != nil {
-		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "leaderworkersets,pods", "--output=wide")
-		return fmt.Errorf("%w\n%s", err, seen)
+	if err := startSamples(ctx, cluster, checkout, options.Log); err != nil {
+		return err
 	}
 	return show(ctx, cluster, out)
 }
@@ -124,6 +119,24 @@ func startManager(ctx context.Context, cluster *controlplane.Cluster, shipped ma
 		return err
 	}
 	fmt.Fprintf(log, "%s is ready: process %d, log %s\n", shipped.Name, process.PID, process.LogFile())
+	return nil
+}
+
+// startSamples applies the samples and waits until they are Available. What else is
+// in the cluster is the user's.
+func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout string, log io.Writer) error {
+	wait := []string{"wait", "--for=condition=Available", "--timeout=" + availableAfter}
+	for file, set := range samples {
+		if _, err := managers.Kubectl(ctx, cluster, nil, "apply", "--server-side", "-f", filepath.Join(checkout, "config", "samples", file)); err != nil {
+			return err
+		}
+		wait = append(wait, set)
+	}
+	fmt.Fprintln(log, "samples are applied; waiting until they are Available")
+	if _, err := managers.Kubectl(ctx, cluster, nil, wait...); err != nil {
+		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "leaderworkersets,pods", "--output=wide")
+		return fmt.Errorf("%w\n%s", err, seen)
+	}
 	return nil
 }
 
