@@ -3,7 +3,6 @@ package harness
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -64,13 +63,10 @@ func (v groupsView) apply(state PodState) {
 	}
 }
 
-// ready counts ready groups with an index below desired.
-func (v groupsView) ready(desired int) int {
+// ready counts ready groups, surge as well: they serve.
+func (v groupsView) ready() int {
 	count := 0
-	for index, group := range v {
-		if n, err := strconv.Atoi(index); err == nil && n >= desired {
-			continue
-		}
+	for _, group := range v {
 		if group.isReady() {
 			count++
 		}
@@ -96,13 +92,12 @@ type Extremes struct {
 	Readies []int
 }
 
-// Extremes of a set since a mark, of groups with an index below desired for those
-// ready. The state at the mark counts as well.
-func (h History) Extremes(set string, desired int, since Mark) Extremes {
+// Extremes of a set since a mark. The state at the mark counts as well.
+func (h History) Extremes(set string, since Mark) Extremes {
 	view := groupsView{}
 	var e Extremes
 	look := func() {
-		ready := view.ready(desired)
+		ready := view.ready()
 		if len(e.Readies) == 0 || e.Readies[len(e.Readies)-1] != ready {
 			e.Readies = append(e.Readies, ready)
 		}

@@ -55,11 +55,12 @@ type PodState struct {
 
 // ObjectState is that of another object: only its life is recorded.
 type ObjectState struct {
-	At     time.Time
-	Gone   bool
-	Ending bool
-	Name   string
-	UID    types.UID
+	At      time.Time
+	Version uint64
+	Gone    bool
+	Ending  bool
+	Name    string
+	UID     types.UID
 }
 
 // History is what was recorded, each kind in its own order.

@@ -17,6 +17,10 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
+// lookInterval is the least time between two looks at what is recorded, so that a
+// burst of changes is looked at once.
+const lookInterval = 20 * time.Millisecond
+
 // Observer records what happens in a namespace.
 type Observer struct {
 	client    client.WithWatch
@@ -59,24 +63,45 @@ func (o *Observer) follow(ctx context.Context, list client.ObjectList) error {
 	for _, item := range items {
 		o.record(watch.Event{Type: watch.Added, Object: item})
 	}
-	from := &client.ListOptions{
-		Namespace: o.namespace,
-		Raw:       &metav1.ListOptions{ResourceVersion: list.GetResourceVersion(), AllowWatchBookmarks: false},
-	}
-	changes, err := o.client.Watch(ctx, list, from)
+	version := list.GetResourceVersion()
+	changes, err := o.watch(ctx, list, version)
 	if err != nil {
-		return fmt.Errorf("observing %T: %w", list, err)
+		return err
 	}
-	go func() {
-		defer changes.Stop()
+	go o.keepFollowing(ctx, list, changes, version)
+	return nil
+}
+
+func (o *Observer) watch(ctx context.Context, list client.ObjectList, version string) (watch.Interface, error) {
+	changes, err := o.client.Watch(ctx, list, &client.ListOptions{
+		Namespace: o.namespace, Raw: &metav1.ListOptions{ResourceVersion: version},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("observing %T from %s: %w", list, version, err)
+	}
+	return changes, nil
+}
+
+// keepFollowing records changes. The API server ends a watch that is slow to read:
+// another goes on where it ended, so that nothing is missed.
+func (o *Observer) keepFollowing(ctx context.Context, list client.ObjectList, changes watch.Interface, version string) {
+	for {
 		for change := range changes.ResultChan() {
 			o.record(change)
+			if object, err := meta.Accessor(change.Object); err == nil {
+				version = object.GetResourceVersion()
+			}
 		}
-		if ctx.Err() == nil {
-			o.fail(fmt.Errorf("the watch of %T in %s ended early", list, o.namespace))
+		changes.Stop()
+		if ctx.Err() != nil || o.Failure() != nil {
+			return
 		}
-	}()
-	return nil
+		var err error
+		if changes, err = o.watch(ctx, list, version); err != nil {
+			o.fail(err)
+			return
+		}
+	}
 }
 
 func (o *Observer) record(change watch.Event) {
@@ -94,7 +119,8 @@ func (o *Observer) record(change watch.Event) {
 		}
 	case *appsv1.StatefulSet:
 		o.history.StatefulSets = append(o.history.StatefulSets, ObjectState{
-			At: time.Now(), Gone: gone, Ending: object.DeletionTimestamp != nil, Name: object.Name, UID: object.UID,
+			At: time.Now(), Version: VersionOf(object), Gone: gone,
+			Ending: object.DeletionTimestamp != nil, Name: object.Name, UID: object.UID,
 		})
 	case *corev1.Event:
 		o.recordEvent(object, gone)
@@ -175,9 +201,10 @@ func (o *Observer) Pods(set string) map[string]*corev1.Pod {
 // Await waits until a condition holds that only depends on what is observed. While
 // it does not, it says what is seen instead.
 func (o *Observer) Await(ctx context.Context, limit time.Duration, holds func() (seen string, ok bool)) error {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("after %s", limit))
+	defer cancel()
 	for {
+		next := time.After(lookInterval)
 		o.mu.Lock()
 		changed, failure := o.changed, o.failure
 		o.mu.Unlock()
@@ -190,10 +217,9 @@ func (o *Observer) Await(ctx context.Context, limit time.Duration, holds func() 
 		}
 		select {
 		case <-changed:
-		case <-timer.C:
-			return fmt.Errorf("after %s still: %s", limit, seen)
-		case <-ctx.Done():
-			return fmt.Errorf("%w; still: %s", context.Cause(ctx), seen)
+			<-next
+		case <-limited.Done():
+			return fmt.Errorf("%w still: %s", context.Cause(limited), seen)
 		}
 	}
 }

@@ -138,12 +138,11 @@ var _ = Describe("A new set", func() {
 		Expect(service.Spec.Selector).To(Equal(map[string]string{lwsv1.SetNameLabelKey: "wire"}))
 		expectOwner(service, set)
 
-		revisions := &appsv1.ControllerRevisionList{}
-		s.list(revisions, lwsv1.SetNameLabelKey, "wire")
-		Expect(revisions.Items).To(HaveLen(1))
-		Expect(revisions.Items[0].Labels).To(HaveKeyWithValue(lwsv1.RevisionLabelKey, revision))
-		Expect(revisions.Items[0].Name).To(Equal("wire-" + revision + "-1"))
-		expectOwner(&revisions.Items[0], set)
+		revisions := s.revisions("wire")
+		Expect(revisions).To(HaveLen(1))
+		Expect(revisions[0].Labels).To(Equal(map[string]string{lwsv1.SetNameLabelKey: "wire", lwsv1.RevisionLabelKey: revision}))
+		Expect(revisions[0].Name).To(Equal("wire-" + revision + "-1"))
+		expectOwner(&revisions[0], set)
 	})
 
 	It("is shown by kubectl with its columns", func() {
@@ -154,9 +153,9 @@ var _ = Describe("A new set", func() {
 		Expect(err).NotTo(HaveOccurred())
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		Expect(lines).To(HaveLen(2))
-		Expect(strings.Fields(lines[0])).To(Equal([]string{"NAME", "READY", "DESIRED", "UP-TO-DATE", "STATUS", "AGE", "SIZE", "IDENTITY", "RESTARTS"}))
+		Expect(strings.Fields(lines[0])).To(Equal([]string{"NAME", "READY", "DESIRED", "UP-TO-DATE", "STATUS", "SIZE", "IDENTITY", "RESTARTS", "AGE"}))
 		fields := strings.Fields(lines[1])
 		Expect(fields[:5]).To(Equal([]string{"shown", "2", "2", "2", "AllGroupsReady"}))
-		Expect(fields[6:8]).To(Equal([]string{"2", "Ordinal"}))
+		Expect(fields[5:7]).To(Equal([]string{"2", "Ordinal"}))
 	})
 })

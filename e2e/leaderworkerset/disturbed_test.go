@@ -66,8 +66,8 @@ func (s *scenario) state(name string) map[string]string {
 		found["pod "+pod] = fmt.Sprintf("%v %v ready %v", object.Labels[lwsv1.RevisionLabelKey],
 			object.Annotations[lwsv1.GroupMembersAnnotationKey] != "", isReady(object))
 	}
-	sets, services, revisions := &appsv1.StatefulSetList{}, &corev1.ServiceList{}, &appsv1.ControllerRevisionList{}
-	for _, list := range []client.ObjectList{sets, services, revisions} {
+	sets, services := &appsv1.StatefulSetList{}, &corev1.ServiceList{}
+	for _, list := range []client.ObjectList{sets, services} {
 		s.list(list, lwsv1.SetNameLabelKey, name)
 	}
 	for _, set := range sets.Items {
@@ -77,7 +77,7 @@ func (s *scenario) state(name string) map[string]string {
 	for _, service := range services.Items {
 		found["Service "+service.Name] = fmt.Sprint(service.Spec.Selector)
 	}
-	for _, revision := range revisions.Items {
+	for _, revision := range s.revisions(name) {
 		found["revision "+revision.Name] = string(revision.Data.Raw)
 	}
 	for _, c := range s.Set(name).Status.Conditions {

@@ -65,10 +65,9 @@ var _ = Describe("What somebody else changes", func() {
 				Name: "drift-" + s.Set("drift").Status.UpdateRevision + "-1", Namespace: s.namespace,
 			}})
 		}, func(s *scenario, g Gomega) {
-			revisions := &appsv1.ControllerRevisionList{}
-			g.Expect(s.env.Client.List(s.ctx, revisions, client.InNamespace(s.namespace))).To(Succeed())
-			g.Expect(revisions.Items).To(HaveLen(1))
-			g.Expect(revisions.Items[0].Labels).To(HaveKeyWithValue(lwsv1.RevisionLabelKey, s.Set("drift").Status.UpdateRevision))
+			revisions := s.revisions("drift")
+			g.Expect(revisions).To(HaveLen(1))
+			g.Expect(revisions[0].Labels).To(HaveKeyWithValue(lwsv1.RevisionLabelKey, s.Set("drift").Status.UpdateRevision))
 		}),
 		Entry("labels and replicas of the leader StatefulSet", newSet("drift"), func(s *scenario) {
 			s.patch(&appsv1.StatefulSet{}, "drift", `{"metadata":{"annotations":{"leaderworkerset.sigs.k8s.io/replicas":"9"}},"spec":{"replicas":2,"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`)

@@ -9,6 +9,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
+	"sigs.k8s.io/lws/e2e/harness"
 )
 
 var _ = Describe("A failure", func() {
@@ -46,6 +47,20 @@ var _ = Describe("A failure", func() {
 			Expect(sim.Fail(s.ctx, s.env.Kube, s.namespace, "fail-1-1", "Evicted")).To(Succeed())
 		}),
 	)
+
+	It("of several groups is told of each, with the pod that caused it", func() {
+		s := begin()
+		name := s.up(newSet("each").Replicas(3).Size(2))
+		for _, pod := range []string{"each-0-1", "each-1-1", "each-2-1"} {
+			Expect(sim.Restart(s.ctx, s.env.Kube, s.namespace, pod, "worker")).To(Succeed())
+		}
+		s.awaitRecreated(name, podNames(name, 3, 2)...)
+		for _, pod := range []string{"each-0-1", "each-1-1", "each-2-1"} {
+			Eventually(func() []harness.Event { return s.History().EventsOf(name) }).WithTimeout(patience).Should(ContainElement(And(
+				HaveField("Reason", lwsv1.ReasonRecreateGroup), HaveField("Message", ContainSubstring(pod)), HaveField("Count", 1),
+			)))
+		}
+	})
 
 	It("touches nothing else with None", func() {
 		s := begin()

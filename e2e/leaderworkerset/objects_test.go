@@ -139,12 +139,19 @@ func keysOf[V any](entries map[string]V) []string {
 
 func isReady(pod *corev1.Pod) bool { return harness.IsReady(pod) }
 
+// revisions are those of a set: StatefulSets have some with its labels, too.
+func (s *scenario) revisions(name string) []appsv1.ControllerRevision {
+	GinkgoHelper()
+	found := &appsv1.ControllerRevisionList{}
+	s.list(found, lwsv1.SetNameLabelKey, name)
+	return slices.DeleteFunc(found.Items, func(revision appsv1.ControllerRevision) bool {
+		owner := metav1.GetControllerOfNoCopy(&revision)
+		return owner == nil || owner.Kind != lwsv1.Kind
+	})
+}
+
 // awaitRevisions waits until a set has a number of revisions.
 func (s *scenario) awaitRevisions(name string, count int) {
 	GinkgoHelper()
-	Eventually(func() int {
-		revisions := &appsv1.ControllerRevisionList{}
-		s.list(revisions, lwsv1.SetNameLabelKey, name)
-		return len(revisions.Items)
-	}).WithTimeout(patience).Should(Equal(count))
+	Eventually(func() int { return len(s.revisions(name)) }).WithTimeout(patience).Should(Equal(count))
 }

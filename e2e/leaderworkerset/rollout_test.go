@@ -65,7 +65,7 @@ func (s *scenario) up(set *lwstest.Builder) string {
 // expectBudget checks what a rollout used since a mark, and reports it.
 func (s *scenario) expectBudget(name string, replicas, maxUnavailable, maxSurge int, since harness.Mark) harness.Extremes {
 	GinkgoHelper()
-	e := s.History().Extremes(name, replicas, since)
+	e := s.History().Extremes(name, since)
 	AddReportEntry(fmt.Sprintf("%s: %d groups, maxUnavailable %d, maxSurge %d", name, replicas, maxUnavailable, maxSurge),
 		fmt.Sprintf("fewest ready %d, most existing %d", e.MinReady, e.MaxExisting), ReportEntryVisibilityAlways)
 	Expect(e.MinReady).To(BeNumerically(">=", replicas-maxUnavailable), "ready groups went %v", e.Readies)
@@ -165,7 +165,7 @@ func rollouts(in func() *scenario) {
 		mark := s.History().Mark()
 		s.settle(name, image(better))
 		Expect(s.History().Replaced(name, mark)).To(Equal(leaders(name, 0, 1)))
-		Expect(s.History().Extremes(name, 2, mark).MinReady).To(Equal(1), "number 1 serves until number 0 does")
+		Expect(s.History().Extremes(name, mark).MinReady).To(Equal(1), "number 1 serves until number 0 does")
 	})
 
 	It("rounds so that it can proceed, also when it is scaled", func() {
@@ -183,25 +183,29 @@ func rollouts(in func() *scenario) {
 		s.awaitPods(name, podNames(name, 1, 1)...)
 	})
 
-	It("of template, size and replicas at once ends without room for both generations", func() {
-		s := in()
-		room := map[string]string{"room": s.namespace}
-		node := sim.Node{
-			Name: "room-" + s.namespace, Labels: room,
-			Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("6")},
-			Taints:   []corev1.Taint{{Key: "room", Value: s.namespace, Effect: corev1.TaintEffectNoSchedule}},
-		}
-		Expect(sim.AddNode(s.ctx, s.env.Kube, node)).To(Succeed())
-		DeferCleanup(func() { Expect(sim.RemoveNode(s.ctx, s.env.Kube, node.Name)).To(Succeed()) })
-		pods := template("worker")
-		pods.Spec.NodeSelector = room
-		pods.Spec.Tolerations = []corev1.Toleration{{Key: "room", Operator: corev1.TolerationOpExists}}
-		pods.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-		name := s.up(newSet("full").Replicas(3).Size(2).WorkerTemplate(pods).MaxUnavailable("1").MaxSurge("1"))
-		s.settle(name, all(image(better), size(3), replicas(2)))
-		s.awaitPods(name, podNames(name, 2, 3)...)
-		s.expectUpdated(name, 0)
-	})
+	DescribeTable("of template, size and replicas at once ends without room for both generations",
+		func(maxSurge string) {
+			s := in()
+			room := map[string]string{"room": s.namespace}
+			node := sim.Node{
+				Name: "room-" + s.namespace, Labels: room,
+				Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("6")},
+				Taints:   []corev1.Taint{{Key: "room", Value: s.namespace, Effect: corev1.TaintEffectNoSchedule}},
+			}
+			Expect(sim.AddNode(s.ctx, s.env.Kube, node)).To(Succeed())
+			DeferCleanup(func() { Expect(sim.RemoveNode(s.ctx, s.env.Kube, node.Name)).To(Succeed()) })
+			pods := template("worker")
+			pods.Spec.NodeSelector = room
+			pods.Spec.Tolerations = []corev1.Toleration{{Key: "room", Operator: corev1.TolerationOpExists}}
+			pods.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+			name := s.up(newSet("full").Replicas(3).Size(2).WorkerTemplate(pods).MaxUnavailable("1").MaxSurge(maxSurge))
+			s.settle(name, all(image(better), size(3), replicas(2)))
+			s.awaitPods(name, podNames(name, 2, 3)...)
+			s.expectUpdated(name, 0)
+		},
+		Entry("with the default budget", "0"),
+		Entry("with a surge that finds no room", "1"),
+	)
 
 	It("with another size leaves no group in between, whatever is deleted", func() {
 		s := in()

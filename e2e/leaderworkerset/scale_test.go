@@ -26,7 +26,7 @@ var _ = Describe("Scaling", func() {
 		s.awaitPods("web", podNames("web", 2, 3)...)
 		s.awaitAvailable("web")
 		Expect(s.History().Replaced("web", mark)).To(ConsistOf("web-2", "web-3"))
-		Expect(s.History().Extremes("web", 2, mark).MinReady).To(Equal(2), "what stays is not disturbed")
+		Expect(s.History().Extremes("web", mark).MinReady).To(Equal(2), "what stays is not disturbed")
 		for pod, uids := range s.History().UIDs("web") {
 			Expect(uids).To(HaveLen(1), pod)
 		}

@@ -42,7 +42,7 @@ var _ = Describe("The status", func() {
 	It("says what the scheduler says when the leader fits and workers do not", func() {
 		s := begin()
 		pods := template("worker")
-		pods.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"example.com/quantum": resource.MustParse("1")}
+		pods.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"example.com/quantum": resource.MustParse("1")}
 		s.create(newSet("cramped").Replicas(2).Size(2).LeaderTemplate(template("leader")).WorkerTemplate(pods))
 		s.awaitSet("cramped", "has unschedulable groups", func(set *lwsv1.LeaderWorkerSet) bool {
 			c := condition(set, lwsv1.ConditionProgressing)
