@@ -148,7 +148,7 @@ func (s *slice) ignored(role string) *int {
 		if m == nil {
 			continue
 		}
-		if n, err := strconv.Atoi(m.Live.Annotations[scaler.IgnoredAnnotationKey]); err == nil {
+		if n, err := strconv.Atoi(m.Live.Annotations[dsv1.IgnoredReplicasAnnotationKey]); err == nil {
 			return &n
 		}
 		return nil

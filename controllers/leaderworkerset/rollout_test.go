@@ -19,7 +19,7 @@ func TestRolloutInput(t *testing.T) {
 		{Index: 4, Revision: "older", PodRevision: "x-older", Exhausted: true},
 	}
 	leaders := leaderStatefulSet(5)
-	leaders.Annotations = map[string]string{lwsv1.ReplicasAnnotationKey: "4", rolloutBaselineAnnotationKey: "4"}
+	leaders.Annotations = map[string]string{lwsv1.ReplicasAnnotationKey: "4", lwsv1.RolloutBaselineAnnotationKey: "4"}
 	leaders.Spec.Template.Labels = map[string]string{lwsv1.RevisionLabelKey: "new"}
 	leaders.Spec.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType
 	leaders.Status.CurrentRevision, leaders.Status.UpdateRevision = "x-old", "x-new"

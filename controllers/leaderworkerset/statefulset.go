@@ -18,10 +18,6 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/rollout"
 )
 
-// rolloutBaselineAnnotationKey is on the leader StatefulSet while a rollout runs:
-// how many desired groups had a place when it began.
-const rolloutBaselineAnnotationKey = lwsv1.KeyPrefix + "rollout-baseline"
-
 // desiredStatefulSet is the StatefulSet of the leaders, with the pod template of
 // the update revision and the rollout as planned.
 func desiredStatefulSet(
@@ -111,7 +107,7 @@ func rolloutAnnotations(set *lwsv1.LeaderWorkerSet, spec rollout.Spec) map[strin
 		lwsv1.ReplicasAnnotationKey: strconv.Itoa(int(lwsv1.Replicas(set))),
 	}
 	if spec.Rolling {
-		annotations[rolloutBaselineAnnotationKey] = strconv.Itoa(spec.Baseline)
+		annotations[lwsv1.RolloutBaselineAnnotationKey] = strconv.Itoa(spec.Baseline)
 	}
 	return annotations
 }
@@ -128,7 +124,7 @@ func observedSpec(leaders *appsv1.StatefulSet) rollout.Spec {
 	if rolling := leaders.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil && !spec.OnDelete {
 		spec.Partition = int(*rolling.Partition)
 	}
-	spec.Baseline, spec.Rolling = number(leaders, rolloutBaselineAnnotationKey)
+	spec.Baseline, spec.Rolling = number(leaders, lwsv1.RolloutBaselineAnnotationKey)
 	return spec
 }
 

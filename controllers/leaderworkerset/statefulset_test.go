@@ -112,7 +112,7 @@ func TestObservedSpec(t *testing.T) {
 			s.Spec.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateStatefulSetStrategy{Partition: &partition}
 		}, rollout.Spec{Replicas: 5, Surge: 2, Partition: 4}},
 		"annotations that are no numbers": {func(s *appsv1.StatefulSet) {
-			s.Annotations = map[string]string{lwsv1.ReplicasAnnotationKey: "many", rolloutBaselineAnnotationKey: "-1"}
+			s.Annotations = map[string]string{lwsv1.ReplicasAnnotationKey: "many", lwsv1.RolloutBaselineAnnotationKey: "-1"}
 		}, rollout.Spec{Replicas: 5}},
 		"scaled down by hand": {func(s *appsv1.StatefulSet) {
 			s.Annotations = map[string]string{lwsv1.ReplicasAnnotationKey: "9"}

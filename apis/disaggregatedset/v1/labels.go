@@ -29,6 +29,10 @@ const (
 // meant to have when its revision became old: the baseline of its drain.
 const InitialReplicasAnnotationKey = KeyPrefix + "initial-replicas"
 
+// IgnoredReplicasAnnotationKey on a LeaderWorkerSet holds the replicas in the spec
+// of its role while, or since, the role is external.
+const IgnoredReplicasAnnotationKey = KeyPrefix + "ignored-replicas"
+
 // Environment variables in every container and init container of a set's pods.
 const (
 	// SetNameEnvVar holds the name of the set.

@@ -53,6 +53,10 @@ const (
 	// ReplicasAnnotationKey holds spec.replicas. On the leader StatefulSet.
 	ReplicasAnnotationKey = KeyPrefix + "replicas"
 
+	// RolloutBaselineAnnotationKey holds how many desired groups had a place when the
+	// rollout in progress began. On the leader StatefulSet during a rollout only.
+	RolloutBaselineAnnotationKey = KeyPrefix + "rollout-baseline"
+
 	// LeaderPodNameAnnotationKey holds the name of the leader pod. On worker pods.
 	LeaderPodNameAnnotationKey = KeyPrefix + "leader-name"
 

@@ -14,7 +14,6 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/disaggregatedset/identity"
 	"sigs.k8s.io/lws/controllers/disaggregatedset/revision"
-	"sigs.k8s.io/lws/controllers/disaggregatedset/scaler"
 )
 
 // LeaderWorkerSet is one LeaderWorkerSet of a set, as it is to be.
@@ -170,7 +169,7 @@ func (c *LeaderWorkerSet) annotations() map[string]string {
 		maps.Copy(annotations, users(c.Role.Annotations))
 	}
 	if c.Ignored != nil {
-		annotations[scaler.IgnoredAnnotationKey] = strconv.Itoa(*c.Ignored)
+		annotations[dsv1.IgnoredReplicasAnnotationKey] = strconv.Itoa(*c.Ignored)
 	}
 	if c.Baseline != nil {
 		annotations[dsv1.InitialReplicasAnnotationKey] = strconv.Itoa(*c.Baseline)
