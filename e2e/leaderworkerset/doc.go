@@ -2,8 +2,12 @@
 // control plane, lws-manager as a process with the permissions that we ship, and what
 // a user sees.
 //
-//	go test ./leaderworkerset                     one spec after the other
-//	go tool ginkgo -procs=4 ./leaderworkerset     as the Makefile does it
+//	make e2e         the files of specs that pass, E2E_FILES of the Makefile
+//	make e2e-all     all of them
+//
+// Some specs of bringup, conflict, deletion, disturbed, drift, rollout, status and
+// storage do not pass yet, and cost was not run: whether the spec or the manager is
+// wrong is open for each. A file belongs into E2E_FILES once all its specs pass.
 //
 // Vocabulary:
 //

@@ -24,5 +24,13 @@ func judgePermissions(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	unused, beyond := harness.ComparePermissions(granted, requests)
 	Expect(beyond).To(BeEmpty(), "requests without a permission")
-	Expect(unused).To(ConsistOf(keysOf(unseen)), "permissions without a request")
+	if runsAllSpecs() {
+		Expect(unused).To(ConsistOf(keysOf(unseen)), "permissions without a request")
+	}
+}
+
+// runsAllSpecs: only all of them together use all permissions.
+func runsAllSpecs() bool {
+	config, _ := GinkgoConfiguration()
+	return len(config.FocusFiles)+len(config.SkipFiles)+len(config.FocusStrings)+len(config.SkipStrings) == 0 && config.LabelFilter == ""
 }
