@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +38,7 @@ type Request struct {
 	Namespace   string
 	Name        string
 	Code        int
+	Message     string
 }
 
 // Kind is the resource with its subresource.
@@ -112,7 +115,8 @@ type auditEvent struct {
 		APIGroup    string `json:"apiGroup"`
 	} `json:"objectRef"`
 	ResponseStatus struct {
-		Code int `json:"code"`
+		Code    int    `json:"code"`
+		Message string `json:"message"`
 	} `json:"responseStatus"`
 	RequestReceivedTimestamp metav1.MicroTime `json:"requestReceivedTimestamp"`
 }
@@ -131,8 +135,14 @@ func parseRequest(line []byte, user string) (Request, bool, error) {
 		Verb: event.Verb, Group: event.ObjectRef.APIGroup,
 		Resource: event.ObjectRef.Resource, Subresource: event.ObjectRef.Subresource,
 		Namespace: event.ObjectRef.Namespace, Name: event.ObjectRef.Name,
-		Code: event.ResponseStatus.Code,
+		Code: event.ResponseStatus.Code, Message: event.ResponseStatus.Message,
 	}, true, nil
+}
+
+// IsForbidden tells whether the manager had no right to it. That nothing can be made
+// in a namespace that ends is no lack of rights.
+func (r Request) IsForbidden() bool {
+	return r.Code == http.StatusForbidden && !strings.Contains(r.Message, "because it is being terminated")
 }
 
 func userOf(shipped managers.Shipped) string {

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -121,7 +120,7 @@ func ComparePermissions(granted []Permission, requests []Request) (unused, beyon
 				used[i], known = true, true
 			}
 		}
-		if text := fmt.Sprintf("%s.%s %s/%s: %d", r, r.Group, r.Namespace, r.Name, r.Code); (!known || r.Code == http.StatusForbidden) && !slices.Contains(beyond, text) {
+		if text := fmt.Sprintf("%s.%s %s/%s: %d", r, r.Group, r.Namespace, r.Name, r.Code); (!known || r.IsForbidden()) && !slices.Contains(beyond, text) {
 			beyond = append(beyond, text)
 		}
 	}

@@ -21,6 +21,7 @@ func TestComparePermissions(t *testing.T) {
 		{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "a", Name: "b", Code: 200},
 		{Verb: "update", Resource: "secrets", Namespace: "system", Name: "cert", Code: 200},
 		{Verb: "update", Resource: "secrets", Namespace: "other", Name: "cert", Code: 403},
+		{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "a", Name: "b", Code: 403, Message: "unable to create new content in namespace a because it is being terminated"},
 		{Verb: "get", Group: "batch", Resource: "jobs", Namespace: "a", Name: "b", Code: 200},
 	})
 	if diff := cmp.Diff([]string{"get statefulsets.apps", "patch pods"}, unused); diff != "" {

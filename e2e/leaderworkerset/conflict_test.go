@@ -61,7 +61,8 @@ var _ = Describe("A name that somebody else has", func() {
 			Expect(condition(s.Set(name), lwsv1.ConditionProgressing).Message).To(ContainSubstring(foreign.GetName()))
 			s.awaitPods(name, whole...)
 			s.touchIfLeads(name, foreign)
-			Expect(s.History().Told(name, lwsv1.ReasonNameConflict, start)).To(Equal(1))
+			told := func() int { return s.History().Told(name, lwsv1.ReasonNameConflict, start) }
+			Eventually(told).WithTimeout(patience).Should(BeNumerically(">", 0))
 
 			By("leaving it alone")
 			before, version := foreign.GetUID(), foreign.GetGeneration()
@@ -74,6 +75,7 @@ var _ = Describe("A name that somebody else has", func() {
 			s.remove(foreign)
 			s.awaitAvailable(name)
 			s.awaitPods(name, podNames(name, 3, 2)...)
+			Expect(told()).To(Equal(1))
 		},
 		Entry("for workers", newSet("mine"), foreignStatefulSet("mine-1"), false, "mine-0", "mine-0-1", "mine-1", "mine-2", "mine-2-1"),
 		Entry("for workers, with a controller", newSet("mine"), foreignStatefulSet("mine-1"), true, "mine-0", "mine-0-1", "mine-1", "mine-2", "mine-2-1"),

@@ -1,10 +1,13 @@
 package leaderworkerset
 
 import (
+	"net/http"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -144,11 +147,18 @@ var _ = Describe("Deletion", func() {
 		before := len(s.requests())
 		Expect(s.env.Client.Delete(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})).To(Succeed())
 		Eventually(func() error {
-			return client.IgnoreNotFound(s.env.Client.Get(s.ctx, client.ObjectKey{Name: s.namespace}, &corev1.Namespace{}))
-		}).WithTimeout(patience).Should(Succeed())
+			return s.env.Client.Get(s.ctx, client.ObjectKey{Name: s.namespace}, &corev1.Namespace{})
+		}).WithTimeout(patience).Should(Satisfy(apierrors.IsNotFound))
 		s.awaitPods("inside")
+		attempts := map[string]int{}
 		for _, request := range s.requests()[before:] {
-			Expect(request.Verb).NotTo(Equal("create"), "%v %s", request, request.Name)
+			if request.Verb == "create" {
+				Expect(request.Code).To(Equal(http.StatusForbidden), "%v %s", request, request.Name)
+				attempts[request.Kind()+" "+request.Name]++
+			}
+		}
+		for what, times := range attempts {
+			Expect(times).To(BeNumerically("<=", 2), "creating %s is not tried again and again", what)
 		}
 		for name, uids := range s.History().UIDs("inside") {
 			Expect(uids).To(HaveLen(1), name)

@@ -365,7 +365,7 @@ var _ = Describe("A rollout", func() {
 	})
 })
 
-var _ = Describe("A rollout without StatefulSets' own maxUnavailable", Ordered, func() {
+var _ = Describe("A rollout without StatefulSets' own maxUnavailable", Ordered, ContinueOnFailure, SpecPriority(1), func() {
 	var env *harness.Environment
 	BeforeAll(func(ctx SpecContext) {
 		var err error

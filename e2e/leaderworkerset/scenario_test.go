@@ -48,7 +48,7 @@ func beginIn(env *harness.Environment) *scenario {
 	Expect(err).NotTo(HaveOccurred())
 	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: namespace.Name}
 	DeferCleanup(func() {
-		Expect(env.Client.Delete(ctx, namespace)).To(Succeed())
+		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, namespace))).To(Succeed())
 	})
 	DeferCleanup(s.judge)
 	return s

@@ -50,7 +50,7 @@ var _ = Describe("Storage", func() {
 		By("going with the groups that are scaled away, if asked for")
 		uids := s.History().UIDs("data")
 		s.change("data", func(set *lwsv1.LeaderWorkerSet) {
-			set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy = lwstest.New("").ClaimRetention("Retain", "Delete").
+			set.Spec.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy = lwstest.New("").ClaimRetention("Delete", "Delete").
 				Spec().LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy
 		})
 		s.awaitObserved("data")
@@ -67,6 +67,13 @@ var _ = Describe("Storage", func() {
 			}
 			return names
 		}).WithTimeout(patience).Should(ConsistOf("model-data-0", "model-data-0-1"))
+
+		By("going with the set")
+		s.remove(s.Set("data"))
+		Eventually(func() []corev1.PersistentVolumeClaim {
+			s.list(claims, "kind", "weights")
+			return claims.Items
+		}).WithTimeout(patience).Should(BeEmpty())
 	})
 })
 
