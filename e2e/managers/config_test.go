@@ -71,7 +71,7 @@ func kinds(objects rendered) []string {
 // install is what all managers have in common.
 type install struct {
 	overlay, namespace, deployment, config string
-	certificates, others                   []string
+	certificates                           []string
 }
 
 func installs() map[string]install {

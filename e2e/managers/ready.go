@@ -2,6 +2,7 @@ package managers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -43,7 +44,7 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-p.exited:
-			return fmt.Errorf("%s ended before it was ready (%v); its log ends with\n%s", p.name, p.failure, p.lastLog())
+			return errors.Join(fmt.Errorf("%s ended before it was ready; its log ends with\n%s", p.name, p.lastLog()), p.failure)
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w\n%s\n%s", p.name, ctx.Err(), answer, p.lastLog())
 		case <-time.After(pollInterval):
