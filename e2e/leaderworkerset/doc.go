@@ -5,8 +5,8 @@
 //	make e2e         the files of specs that pass, E2E_FILES of the Makefile
 //	make e2e-all     all of them
 //
-// Some specs of bringup, conflict, deletion, disturbed, drift, rollout, status and
-// storage do not pass yet, and cost was not run: whether the spec or the manager is
+// Some specs of bringup, conflict, deletion, disturbed, drift, failure, rollout,
+// status and storage do not pass yet, and cost was not run: whether the spec or the manager is
 // wrong is open for each. A file belongs into E2E_FILES once all its specs pass.
 //
 // Vocabulary:
