@@ -61,23 +61,24 @@ func (h History) revisions(set string) []string {
 	return found
 }
 
-// Told counts how often a reason was told about a set.
-func (h History) Told(set, reason string) int {
+// Told counts how often a reason was told about a set since a mark.
+func (h History) Told(set, reason string, since Mark) int {
 	count := 0
-	for _, event := range h.EventsOf(set) {
-		if event.Reason == reason {
+	for i, event := range h.Events {
+		if i >= since.events && event.Set == set && event.Reason == reason {
 			count += event.Count
 		}
 	}
 	return count
 }
 
-// Reasons are the reasons of the events about a set, in the order in which each was
-// first told.
-func (h History) Reasons(set string) []string {
+// Reasons are the reasons of the events about a set since a mark, in order.
+func (h History) Reasons(set string, since Mark) []string {
 	var order []string
-	for _, event := range h.EventsOf(set) {
-		order = append(order, event.Reason)
+	for i, event := range h.Events {
+		if i >= since.events && event.Set == set {
+			order = append(order, event.Reason)
+		}
 	}
 	return order
 }

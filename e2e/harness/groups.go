@@ -7,13 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Mark is a moment of a recording. Events have none: they are sent later than what
-// they tell, and counted up later still.
-type Mark struct{ pods, sets int }
+// Mark is a moment of a recording.
+type Mark struct{ pods, sets, events int }
 
 // Mark is now.
 func (h History) Mark() Mark {
-	return Mark{pods: len(h.Pods), sets: len(h.Sets)}
+	return Mark{pods: len(h.Pods), sets: len(h.Sets), events: len(h.Events)}
 }
 
 // groupView is the pods of a group that exist, by name.
