@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -24,6 +25,7 @@ func (e *Environment) Describe(ctx context.Context, o *Observer) string {
 	for _, name := range history.setNames() {
 		e.describeSet(text, o, history, name)
 	}
+	history.describeLives(text)
 	e.describeObjects(ctx, text, o.namespace)
 	found, err := logs(e.Cluster, logTail)
 	if err != nil {
@@ -66,6 +68,31 @@ func (e *Environment) describeSet(text *strings.Builder, o *Observer, history Hi
 	fmt.Fprintf(text, "its events\n")
 	for _, event := range history.EventsOf(name) {
 		fmt.Fprintf(text, "  %s %s %s ×%d %s\n", event.At.Format("15:04:05.000"), event.Type, event.Reason, event.Count, event.Message)
+	}
+}
+
+// describeLives tells when pods and StatefulSets began to end and went, as resource
+// versions.
+func (h History) describeLives(text *strings.Builder) {
+	line := func(kind, name string, uid types.UID, isGone bool, version uint64) {
+		what := "ends"
+		if isGone {
+			what = "is gone"
+		}
+		fmt.Fprintf(text, "%s %s (%s) %s at %d\n", kind, name, uid, what, version)
+	}
+	ending := map[types.UID]bool{}
+	for _, pod := range h.Pods {
+		if pod.Gone || pod.Ending && !ending[pod.UID] {
+			line("pod", pod.Name, pod.UID, pod.Gone, pod.Version)
+		}
+		ending[pod.UID] = pod.Ending
+	}
+	for _, set := range h.StatefulSets {
+		if set.Gone || set.Ending && !ending[set.UID] {
+			line("StatefulSet", set.Name, set.UID, set.Gone, set.Version)
+		}
+		ending[set.UID] = set.Ending
 	}
 }
 

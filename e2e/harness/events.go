@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -18,7 +17,7 @@ var transitionReasons = map[string]string{
 }
 
 // EventViolations judges how often things were told: a transition once, a revision
-// once, nothing twice in a row.
+// once.
 func (h History) EventViolations(set string) []string {
 	var violations []string
 	told := map[string]int{}
@@ -31,8 +30,8 @@ func (h History) EventViolations(set string) []string {
 			violations = append(violations, fmt.Sprintf("%s was told %d times about %d transitions of %s", reason, told[reason], times, conditionType))
 		}
 	}
-	if revisions := len(h.revisions(set)); told[lwsv1.ReasonCreatingRevision] > revisions {
-		violations = append(violations, fmt.Sprintf("CreatingRevision was told %d times about %d revisions", told[lwsv1.ReasonCreatingRevision], revisions))
+	if changes := h.revisionChanges(set); told[lwsv1.ReasonCreatingRevision] > changes {
+		violations = append(violations, fmt.Sprintf("CreatingRevision was told %d times about %d changes of the revision", told[lwsv1.ReasonCreatingRevision], changes))
 	}
 	return violations
 }
@@ -51,34 +50,35 @@ func (h History) transitions(set, conditionType, reason string) int {
 	return count
 }
 
-func (h History) revisions(set string) []string {
-	var found []string
+// revisionChanges counts how often the update revision became another one. One that
+// was dropped in between is created again.
+func (h History) revisionChanges(set string) int {
+	changes, last := 0, ""
 	for _, state := range h.OfSet(set) {
-		if r := state.Status.UpdateRevision; r != "" && !slices.Contains(found, r) {
-			found = append(found, r)
+		if r := state.Status.UpdateRevision; r != "" && r != last {
+			changes, last = changes+1, r
 		}
 	}
-	return found
+	return changes
 }
 
-// Told counts how often a reason was told about a set since a mark.
-func (h History) Told(set, reason string, since Mark) int {
+// Told counts how often a reason was told about a set.
+func (h History) Told(set, reason string) int {
 	count := 0
-	for i, event := range h.Events {
-		if i >= since.events && event.Set == set && event.Reason == reason {
+	for _, event := range h.EventsOf(set) {
+		if event.Reason == reason {
 			count += event.Count
 		}
 	}
 	return count
 }
 
-// Reasons are the reasons of the events about a set since a mark, in order.
-func (h History) Reasons(set string, since Mark) []string {
+// Reasons are the reasons of the events about a set, in the order in which each was
+// first told.
+func (h History) Reasons(set string) []string {
 	var order []string
-	for i, event := range h.Events {
-		if i >= since.events && event.Set == set {
-			order = append(order, event.Reason)
-		}
+	for _, event := range h.EventsOf(set) {
+		order = append(order, event.Reason)
 	}
 	return order
 }

@@ -7,12 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Mark is a moment of a recording.
-type Mark struct{ pods, sets, events int }
+// Mark is a moment of a recording. Events have none: they are sent later than what
+// they tell, and counted up later still.
+type Mark struct{ pods, sets int }
 
 // Mark is now.
 func (h History) Mark() Mark {
-	return Mark{pods: len(h.Pods), sets: len(h.Sets), events: len(h.Events)}
+	return Mark{pods: len(h.Pods), sets: len(h.Sets)}
 }
 
 // groupView is the pods of a group that exist, by name.

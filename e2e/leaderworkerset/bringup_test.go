@@ -36,7 +36,7 @@ var _ = Describe("A new set", func() {
 			Expect(s.History().Course(name, lwsv1.ConditionProgressing, start)).To(Equal([]string{"True GroupsProgressing", "False AllGroupsReady"}))
 			Expect(s.History().Course(name, lwsv1.ConditionUpdateInProgress, start)).To(Equal([]string{"False NoUpdate"}))
 			Expect(s.History().Course(name, lwsv1.ConditionDegraded, start)).To(Equal([]string{"False AsExpected"}))
-			Eventually(func() []string { return s.History().Reasons(name, start) }).WithTimeout(patience).
+			Eventually(func() []string { return s.History().Reasons(name) }).WithTimeout(patience).
 				Should(Equal([]string{lwsv1.ReasonCreatingRevision, lwsv1.ReasonGroupsProgressing, lwsv1.ReasonAllGroupsReady}))
 
 			By("making every pod once")

@@ -10,7 +10,6 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
-	"sigs.k8s.io/lws/e2e/harness"
 )
 
 // owned gives an object a controller that is not ours.
@@ -53,7 +52,6 @@ var _ = Describe("A name that somebody else has", func() {
 			}
 			Expect(s.env.Client.Create(s.ctx, foreign)).To(Succeed())
 			name := s.create(set.Replicas(3).Size(2)).Name
-			start := harness.Mark{}
 			s.awaitSet(name, "tells of the conflict", func(set *lwsv1.LeaderWorkerSet) bool {
 				c := condition(set, lwsv1.ConditionProgressing)
 				return c.Status == metav1.ConditionTrue && c.Reason == lwsv1.ReasonNameConflict
@@ -61,7 +59,7 @@ var _ = Describe("A name that somebody else has", func() {
 			Expect(condition(s.Set(name), lwsv1.ConditionProgressing).Message).To(ContainSubstring(foreign.GetName()))
 			s.awaitPods(name, whole...)
 			s.touchIfLeads(name, foreign)
-			told := func() int { return s.History().Told(name, lwsv1.ReasonNameConflict, start) }
+			told := func() int { return s.History().Told(name, lwsv1.ReasonNameConflict) }
 			Eventually(told).WithTimeout(patience).Should(BeNumerically(">", 0))
 
 			By("leaving it alone")
@@ -90,12 +88,12 @@ var _ = Describe("A name that somebody else has", func() {
 		Expect(s.env.Client.Create(s.ctx, foreign)).To(Succeed())
 		s.create(newSet("mine").Replicas(2).Size(2))
 		s.awaitPods("mine", podNames("mine", 2, 2)...)
-		Eventually(func() int { return s.History().Told("mine", lwsv1.ReasonNameConflict, harness.Mark{}) }).
+		Eventually(func() int { return s.History().Told("mine", lwsv1.ReasonNameConflict) }).
 			WithTimeout(patience).Should(Equal(1))
 		s.touchAndAwaitReaction("mine")
 		s.get("mine", foreign)
 		Expect(foreign.Spec.Selector).To(Equal(map[string]string{"app": "theirs"}))
-		Expect(s.History().Told("mine", lwsv1.ReasonNameConflict, harness.Mark{})).To(Equal(1))
+		Expect(s.History().Told("mine", lwsv1.ReasonNameConflict)).To(Equal(1))
 
 		By("having its Service when the name is free")
 		s.remove(foreign)

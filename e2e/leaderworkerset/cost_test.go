@@ -2,6 +2,7 @@ package leaderworkerset
 
 import (
 	"net/http"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,43 +15,46 @@ import (
 const reconciles = "controller_runtime_reconcile_total"
 
 var _ = Describe("The manager", Serial, func() {
-	It("writes nothing at rest, however often it is woken", func(ctx SpecContext) {
+	It("asks for nothing and writes nothing at rest, however often it is woken", func(ctx SpecContext) {
 		s := begin()
 		s.create(newSet("rest").Replicas(3).Size(3))
 		s.create(newSet("quiet").Replicas(2).Size(1))
-		s.awaitAvailable("rest")
-		s.awaitAvailable("quiet")
+		for _, name := range []string{"rest", "quiet"} {
+			s.awaitAvailable(name)
+			s.touchAndAwaitReaction(name)
+		}
 		s.awaitMemory("rest", 3)
 		metrics, err := s.env.Metrics(ctx, s.namespace)
 		Expect(err).NotTo(HaveOccurred())
-		reconciled := func(controller string) float64 {
+		looks := func(controller string) float64 {
 			sum, err := metrics.Sum(ctx, reconciles, map[string]string{"controller": controller})
 			Expect(err).NotTo(HaveOccurred())
 			return sum
 		}
-		s.touchAndAwaitReaction("rest")
 		audit := s.env.Audit(managers.LWS())
 		_, err = audit.Next()
 		Expect(err).NotTo(HaveOccurred())
-
 		for _, nonce := range []string{"a", "b", "c", "d", "e"} {
-			sets, groups := reconciled("leaderworkerset"), reconciled("group")
+			before := looks("leaderworkerset")
 			for _, pod := range []string{"rest-0", "rest-1-2", "rest-2", "quiet-1"} {
 				s.patch(&corev1.Pod{}, pod, `{"metadata":{"annotations":{"somebody":"`+nonce+`"}}}`)
 			}
-			Eventually(func() bool {
-				return reconciled("leaderworkerset") > sets && reconciled("group") > groups
-			}).WithTimeout(patience).Should(BeTrue(), "both controllers look")
+			Eventually(func() float64 { return looks("leaderworkerset") }).WithTimeout(patience).Should(BeNumerically(">", before))
 		}
-		requests, err := audit.Next()
+		Expect(s.sent(audit)).To(BeEmpty())
+
+		By("starting anew, which looks at everything")
+		Expect(s.env.Manager.Restart(ctx)).To(Succeed())
+		metrics, err = s.env.Metrics(ctx, s.namespace)
 		Expect(err).NotTo(HaveOccurred())
-		var sent []harness.Request
-		for _, request := range requests {
-			if request.Resource != "leases" && request.Verb != "watch" && request.Group != "authentication.k8s.io" && request.Group != "authorization.k8s.io" {
-				sent = append(sent, request)
-			}
+		Eventually(func() bool {
+			return looks("leaderworkerset") >= 2 && looks("group") >= 5
+		}).WithTimeout(patience).Should(BeTrue(), "two sets and five groups are looked at")
+		for _, request := range s.sent(audit) {
+			Expect(request.IsWrite()).To(BeFalse(), "%v %s", request, request.Name)
 		}
-		Expect(sent).To(BeEmpty(), "neither writes nor reads")
+		s.expectUndisturbed("rest")
+		s.expectUndisturbed("quiet")
 	})
 
 	It("serves metrics to those who may read them", func(ctx SpecContext) {
@@ -78,3 +82,11 @@ var _ = Describe("The manager", Serial, func() {
 		}).WithTimeout(patience).Should(BeTrue())
 	})
 })
+
+// sent are the requests about the namespace since the audit log was read.
+func (s *scenario) sent(audit *harness.AuditLog) []harness.Request {
+	GinkgoHelper()
+	requests, err := audit.Next()
+	Expect(err).NotTo(HaveOccurred())
+	return slices.DeleteFunc(requests, func(r harness.Request) bool { return r.Namespace != s.namespace })
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -29,11 +30,9 @@ var atOnce = managers.Options{Configure: func(c *configv1.Configuration) {
 func (s *scenario) disturb(seed uint64, span time.Duration) (enough func() (kills int)) {
 	GinkgoHelper()
 	Expect(s.env.Manager.RestartWith(s.ctx, atOnce)).To(Succeed())
-	DeferCleanup(func() { Expect(s.env.Manager.Restart(s.ctx)).To(Succeed()) })
 	random := rand.New(rand.NewPCG(seed, seed))
 	ctx, cancel := context.WithCancel(s.ctx)
-	DeferCleanup(cancel)
-	done := make(chan int)
+	done := make(chan int, 1)
 	go func() {
 		defer GinkgoRecover()
 		kills := 0
@@ -49,10 +48,17 @@ func (s *scenario) disturb(seed uint64, span time.Duration) (enough func() (kill
 			Expect(s.env.Manager.Launch(s.ctx, atOnce)).To(Succeed())
 		}
 	}()
+	stop := sync.OnceValue(func() int {
+		cancel()
+		return <-done
+	})
+	DeferCleanup(func() {
+		stop()
+		Expect(s.env.Manager.Restart(s.ctx)).To(Succeed())
+	})
 	return func() int {
 		GinkgoHelper()
-		cancel()
-		kills := <-done
+		kills := stop()
 		Expect(s.env.Manager.Process().AwaitReady(s.ctx)).To(Succeed())
 		return kills
 	}

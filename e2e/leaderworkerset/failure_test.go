@@ -19,7 +19,6 @@ var _ = Describe("A failure", func() {
 			s.create(newSet("fail").Replicas(2).Size(3))
 			s.awaitAvailable("fail")
 			s.awaitMemory("fail", 2)
-			mark := s.History().Mark()
 			fail(s)
 			s.awaitRecreated("fail", "fail-1", "fail-1-1", "fail-1-2")
 			s.touchAndAwaitReaction("fail")
@@ -29,7 +28,7 @@ var _ = Describe("A failure", func() {
 				Expect(uids[name]).To(HaveLen(1), name)
 			}
 			Expect(uids["fail-1"]).To(HaveLen(2), "one recreation")
-			Expect(s.History().Told("fail", lwsv1.ReasonRecreateGroup, mark)).To(Equal(told))
+			Expect(s.History().Told("fail", lwsv1.ReasonRecreateGroup)).To(Equal(told))
 		},
 		Entry("of a worker that is deleted", 1, func(s *scenario) { s.removePod("fail-1-2") }),
 		Entry("of a leader that is deleted", 0, func(s *scenario) { s.removePod("fail-1") }),

@@ -59,7 +59,7 @@ var _ = Describe("The status", func() {
 		s.touchAndAwaitReaction("cramped")
 		Expect(s.Set("cramped").Status.ReadyReplicas).To(BeZero())
 		Expect(s.History().Course("cramped", lwsv1.ConditionAvailable, harness.Mark{})).To(Equal([]string{"False GroupsNotReady"}))
-		Expect(s.History().Told("cramped", lwsv1.ReasonGroupUnschedulable, harness.Mark{})).To(Equal(1))
+		Expect(s.History().Told("cramped", lwsv1.ReasonGroupUnschedulable)).To(Equal(1))
 
 		By("recovering when there is room")
 		node := sim.Node{Name: "quantum-" + s.namespace, Capacity: corev1.ResourceList{"example.com/quantum": resource.MustParse("2")}}
@@ -105,8 +105,7 @@ var _ = Describe("The status", func() {
 		s := begin()
 		s.create(newSet("many").Replicas(150).Size(1))
 		s.awaitAvailable("many")
-		start := harness.Mark{}
-		Eventually(func() []string { return s.History().Reasons("many", start) }).WithTimeout(patience).Should(
+		Eventually(func() []string { return s.History().Reasons("many") }).WithTimeout(patience).Should(
 			Equal([]string{lwsv1.ReasonCreatingRevision, lwsv1.ReasonGroupsProgressing, lwsv1.ReasonAllGroupsReady}))
 		_, ofSet := s.writes("many")
 		Expect(len(ofSet)).To(BeNumerically("<=", 30), "%v", ofSet)
@@ -128,7 +127,7 @@ var _ = Describe("The status", func() {
 			return condition(set, lwsv1.ConditionProgressing).Reason == lwsv1.ReasonFailedCreate
 		})
 		Expect(condition(s.Set("refused"), lwsv1.ConditionProgressing).Message).To(ContainSubstring("exceeded quota"))
-		Eventually(func() int { return s.History().Told("refused", lwsv1.ReasonFailedCreate, harness.Mark{}) }).
+		Eventually(func() int { return s.History().Told("refused", lwsv1.ReasonFailedCreate) }).
 			WithTimeout(patience).Should(BeNumerically(">=", 1))
 		s.remove(quota)
 		s.awaitAvailable("refused")
