@@ -58,6 +58,9 @@ func (h History) revisionChanges(set string) int {
 		if r := state.Status.UpdateRevision; r != "" && r != last {
 			changes, last = changes+1, r
 		}
+		if state.Gone {
+			last = ""
+		}
 	}
 	return changes
 }

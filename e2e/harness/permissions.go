@@ -110,22 +110,25 @@ func spread(rules []rbacv1.PolicyRule, namespace string) []Permission {
 }
 
 // ComparePermissions tells which permissions no request needed, and which requests
-// were refused or needed a permission that was not granted by the roles.
+// were refused or needed a permission that was not granted by the roles. Who may
+// watch a kind needs to list it as well, though a new API server streams the list.
 func ComparePermissions(granted []Permission, requests []Request) (unused, beyond []string) {
-	used := make([]bool, len(granted))
+	used := map[Permission]bool{}
 	for _, r := range requests {
 		known := false
-		for i, permission := range granted {
+		for _, permission := range granted {
 			if permission.allows(r) {
-				used[i], known = true, true
+				used[permission], known = true, true
 			}
 		}
 		if text := fmt.Sprintf("%s.%s %s/%s: %d", r, r.Group, r.Namespace, r.Name, r.Code); (!known || r.IsForbidden()) && !slices.Contains(beyond, text) {
 			beyond = append(beyond, text)
 		}
 	}
-	for i, permission := range granted {
-		if !used[i] {
+	for _, permission := range granted {
+		streamed := permission
+		streamed.Verb = "watch"
+		if !used[permission] && !(permission.Verb == "list" && used[streamed]) {
 			unused = append(unused, permission.String())
 		}
 	}

@@ -11,20 +11,22 @@ import (
 
 func TestComparePermissions(t *testing.T) {
 	granted := append(spread([]rbacv1.PolicyRule{
-		{APIGroups: []string{"apps"}, Resources: []string{"statefulsets"}, Verbs: []string{"get", "patch"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"statefulsets"}, Verbs: []string{"get", "patch", "list", "watch"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"list", "watch"}},
 		{APIGroups: []string{""}, Resources: []string{"pods", "pods/status"}, Verbs: []string{"patch"}},
 	}, ""), spread([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"cert"}, Verbs: []string{"update"}},
 	}, "system")...)
 	unused, beyond := ComparePermissions(granted, []Request{
 		{Verb: "patch", Group: "apps", Resource: "statefulsets", Namespace: "a", Name: "b", Code: 200},
+		{Verb: "watch", Group: "apps", Resource: "statefulsets", Code: 200},
 		{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "a", Name: "b", Code: 200},
 		{Verb: "update", Resource: "secrets", Namespace: "system", Name: "cert", Code: 200},
 		{Verb: "update", Resource: "secrets", Namespace: "other", Name: "cert", Code: 403},
 		{Verb: "patch", Resource: "pods", Subresource: "status", Namespace: "a", Name: "b", Code: 403, Message: "unable to create new content in namespace a because it is being terminated"},
 		{Verb: "get", Group: "batch", Resource: "jobs", Namespace: "a", Name: "b", Code: 200},
 	})
-	if diff := cmp.Diff([]string{"get statefulsets.apps", "patch pods"}, unused); diff != "" {
+	if diff := cmp.Diff([]string{"get statefulsets.apps", "list controllerrevisions.apps", "watch controllerrevisions.apps", "patch pods"}, unused); diff != "" {
 		t.Errorf("unused (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"update secrets. other/cert: 403", "get jobs.batch a/b: 200"}, beyond); diff != "" {

