@@ -41,7 +41,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 func (w *writer) writeCounts(ctx context.Context, p countsPlan) {
 	if p.Unreadable != nil {
 		text := fmt.Sprintf("Counts as never recreated: %v", p.Unreadable)
-		w.tell("the restart counts", text, failedUpdate(text))
+		w.tell("the restart counts", text, failedUpdate("", text))
 	}
 	if !p.Changed {
 		return

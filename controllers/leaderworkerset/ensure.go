@@ -106,7 +106,7 @@ func (w *writer) resolve(ctx context.Context, o wanted) bool {
 func (w *writer) conflict(o wanted, taken metav1.Object) {
 	text := fmt.Sprintf("%s exists with %s; delete or rename it, or the set", o, describeOwner(taken))
 	w.out.obstruct(lwsv1.ReasonNameConflict, text)
-	w.tell(o.String(), text, nameConflict(text))
+	w.tell(o.String(), text, nameConflict(o.String(), text))
 	if o.Claim == claimAbsent {
 		w.remembered.conflicted(o.String(), text, w.seen.Now)
 		w.out.lookAgain(w.remembered.Conflicts[o.String()].Pause)

@@ -1,6 +1,7 @@
 package leaderworkerset
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,8 @@ type notice struct {
 	Reason string
 	Action string
 	Note   string
+	// Related is the object beside the set that it is about, as kind and name.
+	Related string
 }
 
 // What the manager was doing, for the action field of events.
@@ -28,20 +31,20 @@ const (
 	actionSchedule  = "Schedule"
 )
 
-func creatingRevision(key string) notice {
-	return notice{corev1.EventTypeNormal, lwsv1.ReasonCreatingRevision, actionCreate, "Creating revision " + key}
+func creatingRevision(object, key string) notice {
+	return notice{corev1.EventTypeNormal, lwsv1.ReasonCreatingRevision, actionCreate, "Creating revision " + key, object}
 }
 
-func failedCreate(text string) notice {
-	return notice{corev1.EventTypeWarning, lwsv1.ReasonFailedCreate, actionCreate, text}
+func failedCreate(object, text string) notice {
+	return notice{corev1.EventTypeWarning, lwsv1.ReasonFailedCreate, actionCreate, text, object}
 }
 
-func failedUpdate(text string) notice {
-	return notice{corev1.EventTypeWarning, lwsv1.ReasonFailedUpdate, actionUpdate, text}
+func failedUpdate(object, text string) notice {
+	return notice{corev1.EventTypeWarning, lwsv1.ReasonFailedUpdate, actionUpdate, text, object}
 }
 
-func nameConflict(text string) notice {
-	return notice{corev1.EventTypeWarning, lwsv1.ReasonNameConflict, actionCreate, text}
+func nameConflict(object, text string) notice {
+	return notice{corev1.EventTypeWarning, lwsv1.ReasonNameConflict, actionCreate, text, object}
 }
 
 // transitionEvents tells what changed between two stored sets of conditions. Refused
@@ -52,18 +55,18 @@ func transitionEvents(stored, current []metav1.Condition) []notice {
 	var told []notice
 	updating := becameTrue(stored, current, lwsv1.ConditionUpdateInProgress)
 	if updating != nil {
-		told = append(told, notice{corev1.EventTypeNormal, updating.Reason, actionReconcile, updating.Message})
+		told = append(told, notice{corev1.EventTypeNormal, updating.Reason, actionReconcile, updating.Message, ""})
 	}
 	progressing := meta.FindStatusCondition(current, lwsv1.ConditionProgressing)
 	switch {
 	case progressing == nil:
 	case isNews(stored, progressing, lwsv1.ReasonGroupUnschedulable):
-		told = append(told, notice{corev1.EventTypeWarning, progressing.Reason, actionSchedule, progressing.Message})
+		told = append(told, notice{corev1.EventTypeWarning, progressing.Reason, actionSchedule, progressing.Message, ""})
 	case becameTrue(stored, current, lwsv1.ConditionProgressing) != nil && progressing.Reason == lwsv1.ReasonGroupsProgressing:
-		told = append(told, notice{corev1.EventTypeNormal, progressing.Reason, actionReconcile, progressing.Message})
+		told = append(told, notice{corev1.EventTypeNormal, progressing.Reason, actionReconcile, progressing.Message, ""})
 	}
 	if available := becameTrue(stored, current, lwsv1.ConditionAvailable); available != nil {
-		told = append(told, notice{corev1.EventTypeNormal, available.Reason, actionReconcile, available.Message})
+		told = append(told, notice{corev1.EventTypeNormal, available.Reason, actionReconcile, available.Message, ""})
 	}
 	return told
 }
@@ -87,10 +90,15 @@ func isNews(stored []metav1.Condition, c *metav1.Condition, reason string) bool 
 // noteLimit is what the API server accepts as the note of an event, in bytes.
 const noteLimit = 1024
 
-// record sends events about a set.
-func record(recorder events.EventRecorder, about runtime.Object, told []notice) {
+// record sends events about a set. Those with the same reason about the same objects
+// are counted as one, whatever they say: so the related object is named as well.
+func record(recorder events.EventRecorder, about *lwsv1.LeaderWorkerSet, told []notice) {
 	for _, e := range told {
-		recorder.Eventf(about, nil, e.Type, e.Reason, e.Action, "%s", shortened(e.Note, noteLimit))
+		var related runtime.Object
+		if kind, name, isObject := strings.Cut(e.Related, " "); isObject {
+			related = &corev1.ObjectReference{Kind: kind, Namespace: about.Namespace, Name: name}
+		}
+		recorder.Eventf(about, related, e.Type, e.Reason, e.Action, "%s", shortened(e.Note, noteLimit))
 	}
 }
 

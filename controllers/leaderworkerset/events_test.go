@@ -6,9 +6,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 )
 
 func conditionsFor(t tally, o *obstacle) []metav1.Condition {
@@ -90,4 +93,21 @@ func TestShortened(t *testing.T) {
 	if len(long) > noteLimit || !utf8.ValidString(long) {
 		t.Errorf("%d bytes, valid %t", len(long), utf8.ValidString(long))
 	}
+}
+
+func TestEventsNameTheObjectBesideTheSet(t *testing.T) {
+	recorder := &relatedRecorder{}
+	set := lwstest.New("set").Obj()
+	record(recorder, set, []notice{creatingRevision("ControllerRevision set-a-1", "a"), failedUpdate("", "refused")})
+	want := []runtime.Object{&corev1.ObjectReference{Kind: "ControllerRevision", Namespace: set.Namespace, Name: "set-a-1"}, nil}
+	if diff := cmp.Diff(want, recorder.related); diff != "" {
+		t.Errorf("related (-want +got):\n%s", diff)
+	}
+}
+
+// relatedRecorder keeps what events are about beside the set.
+type relatedRecorder struct{ related []runtime.Object }
+
+func (r *relatedRecorder) Eventf(_, related runtime.Object, _, _, _, _ string, _ ...any) {
+	r.related = append(r.related, related)
 }

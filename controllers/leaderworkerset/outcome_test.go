@@ -93,9 +93,9 @@ func TestTellAfterRestart(t *testing.T) {
 		notice notice
 		want   int
 	}{
-		"other reason":     {metav1.Condition{Reason: lwsv1.ReasonGroupsProgressing}, nameConflict("taken"), 1},
-		"the same reason":  {metav1.Condition{Reason: lwsv1.ReasonNameConflict}, nameConflict("taken"), 0},
-		"the same message": {metav1.Condition{Reason: lwsv1.ReasonGroupsUpdating, Message: "refused"}, failedUpdate("refused"), 0},
+		"other reason":     {metav1.Condition{Reason: lwsv1.ReasonGroupsProgressing}, nameConflict("Service s", "taken"), 1},
+		"the same reason":  {metav1.Condition{Reason: lwsv1.ReasonNameConflict}, nameConflict("Service s", "taken"), 0},
+		"the same message": {metav1.Condition{Reason: lwsv1.ReasonGroupsUpdating, Message: "refused"}, failedUpdate("", "refused"), 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

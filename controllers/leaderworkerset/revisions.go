@@ -87,7 +87,7 @@ func superfluous(seen *observation, update, current string) []*appsv1.Controller
 func (w *writer) writeRevisions(ctx context.Context, p revisionPlan) bool {
 	if p.Unreadable != nil {
 		text := fmt.Sprintf("Revisions that cannot be read are passed over: %v", p.Unreadable)
-		w.tell("revisions", text, failedUpdate(text))
+		w.tell("revisions", text, failedUpdate("", text))
 	}
 	for _, orphan := range w.seen.Orphans {
 		adopted := orphan.DeepCopy()
@@ -117,7 +117,7 @@ func (w *writer) createRevision(ctx context.Context, p revisionPlan) bool {
 		return false
 	}
 	if !p.Lost {
-		w.out.Told = append(w.out.Told, creatingRevision(p.Key))
+		w.out.Told = append(w.out.Told, creatingRevision("ControllerRevision "+p.Update.Name, p.Key))
 	}
 	return true
 }

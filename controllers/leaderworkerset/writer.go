@@ -23,9 +23,9 @@ func (w *writer) tellObserved() {
 	if failure == "" {
 		w.remembered.announce(about, "")
 	} else {
-		w.tell(about, "cannot be made", failedCreate(failure))
+		w.tell(about, "cannot be made", failedCreate("", failure))
 	}
-	w.tell("placement", w.seen.Kept.Text, failedUpdate(w.seen.Kept.Text))
+	w.tell("placement", w.seen.Kept.Text, failedUpdate("", w.seen.Kept.Text))
 }
 
 // tell makes an event of a text about something unless it is the last that was
@@ -52,7 +52,7 @@ func (w *writer) failed(tried write, err error) {
 			tell, reason = failedCreate, lwsv1.ReasonFailedCreate
 		}
 		w.out.obstruct(reason, text)
-		w.tell(tried.Object, text, tell(text))
+		w.tell(tried.Object, text, tell(tried.Object, text))
 	}
 	w.out.failed(tried.String(), err)
 }

@@ -125,10 +125,15 @@ func nameConflict(text string) event {
 // noteLimit is what the API server accepts as the note of an event, in bytes.
 const noteLimit = 1024
 
-// tell sends what was not told before.
+// tell sends what was not told before. Events with the same reason about the same
+// objects are counted as one, whatever they say: so the leader is named as well.
 func (r *Reconciler) tell(o *observation, n *note, told []event) {
 	if o.set == nil {
 		return
+	}
+	leader := &corev1.ObjectReference{
+		APIVersion: corev1.SchemeGroupVersion.String(), Kind: kindPod,
+		Namespace: o.Group.Namespace, Name: o.Group.Name(), UID: o.leaderUID(),
 	}
 	for _, e := range told {
 		text := e.Text
@@ -136,7 +141,7 @@ func (r *Reconciler) tell(o *observation, n *note, told []event) {
 			text = e.Note
 		}
 		if n.tell(e.Topic, text) {
-			r.recorder.Eventf(o.set, nil, e.Type, e.Reason, e.Action, "%s", shortened(e.Note))
+			r.recorder.Eventf(o.set, leader, e.Type, e.Reason, e.Action, "%s", shortened(e.Note))
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (p *plan) gate(o *observation) {
 		}
 		p.keepWorkers(o)
 	case gateConflict:
-		p.conflict(fmt.Sprintf("Leader %s is held: %s", o.Leader.Name, p.Held.Message))
+		p.conflict(o.nameTaken(service, fmt.Sprintf("Leader %s is held: %s", o.Leader.Name, p.Held.Message)))
 	case gatePredecessor, gateService:
 		p.clearWay(o, workers, service)
 	case gateOwner, gateScaledAway, gateRevision:
@@ -233,9 +233,18 @@ func (p *plan) keepService(o *observation, v serviceVerdict) {
 	case serviceDelete:
 		p.do(deleteService{UID: o.Service.UID})
 	case serviceConflict:
-		p.conflict("the name of the group's Service is taken")
+		p.conflict(o.nameTaken(v, "the name of the group's Service is taken"))
 	case serviceKeep, serviceWait:
 	}
+}
+
+// nameTaken is what is said of a conflict. Of a Service that the cache does not show
+// it is what its creation met, so that one conflict is told once.
+func (o *observation) nameTaken(v serviceVerdict, text string) string {
+	if known, ok := o.Noted.taken[takenService]; ok && v == serviceConflict && o.Service == nil {
+		return known.message
+	}
+	return text
 }
 
 func (p *plan) conflict(message string) {

@@ -106,10 +106,10 @@ func TestPlanOfBringUp(t *testing.T) {
 		"the name of its Service is known to be taken": {
 			change: also(fresh, func(o *observation) {
 				o.Leader.OwnService = true
-				o.Noted.taken = map[string]taken{takenService: {until: o.Now.Add(time.Second)}}
+				o.Noted.taken = map[string]taken{takenService: {message: "Service set-3 is somebody's", until: o.Now.Add(time.Second)}}
 			}),
 			told: []string{lwsv1.ReasonNameConflict}, after: time.Second, held: gateConflict,
-			report: Report{Problem: &Problem{lwsv1.ReasonNameConflict, "Leader set-3 is held: the name of the group's Service is taken"}},
+			report: Report{Problem: &Problem{lwsv1.ReasonNameConflict, "Service set-3 is somebody's"}},
 		},
 		"an old revision": {
 			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision = "new" }), held: gateRevision,

@@ -69,6 +69,11 @@ func (s *state) surge(b budget) int {
 		return g.ready() && !g.Updated && g.Index >= s.Partition && g.Index < s.Replicas
 	})
 	surge := min(target, max(kept, waiting))
+	if s.unplaced() > b.spared {
+		// The scheduler places pods, not groups: surge may hold what a desired group
+		// waits for, while it waits itself for what the other holds.
+		surge = 0
+	}
 	return s.hold(surge, kept, b.floor)
 }
 

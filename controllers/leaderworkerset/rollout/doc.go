@@ -18,7 +18,8 @@
 //     are kept count, because they stand in for the groups that they replace.
 //   - The baseline is the number of desired groups that had a place when the
 //     rollout began. Groups beyond it that cannot be scheduled are spared: the
-//     rollout does not wait for them.
+//     rollout does not wait for them. While another desired group cannot be
+//     scheduled there is no surge, beyond what the floor needs.
 //
 // # How the StatefulSet carries it
 //

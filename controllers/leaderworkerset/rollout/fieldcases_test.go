@@ -125,6 +125,23 @@ func TestFieldCases(t *testing.T) {
 			}(), nil,
 			seen{2, 4, 2, 2, []int{3, 2, 1, 0}}, "3+0 p0 | B+ B+ B+",
 		},
+		"14: a surge group that finds no room gives way": {
+			func() *world {
+				w := rollTo(2, 0, 1, 1, "A+ A+ A+")
+				w.sts.spec = atRest(3, 0)
+				w.size, w.room, w.piecemeal = [3]int{2, 3, 1}, 6, true
+				return w
+			}(), nil,
+			seen{1, 3, 2, 3, []int{2, 1, 0}}, "2+0 p0 | B+ B+",
+		},
+		"14: four groups, none of whose surge finds room": {
+			func() *world {
+				w := rollTo(4, 0, 1, 2, "")
+				w.size, w.room, w.piecemeal = [3]int{2, 2, 1}, 8, true
+				return w
+			}(), nil,
+			seen{3, 6, 1, 7, []int{3, 2, 1, 0}}, "4+0 p0 | B+ B+ B+ B+",
+		},
 		"15: a leader that the rollout has not reached is deleted": {
 			rollTo(4, 0, 1, 0, ""),
 			func(round int, w *world) {

@@ -34,6 +34,8 @@ type leaderPod struct {
 	revision revision
 	// unplaced pods were refused by the scheduler, broken ones never become ready.
 	unplaced, broken bool
+	// held is how many pods of the group have a place, if the world is piecemeal.
+	held int8
 }
 
 func (p leaderPod) admitted() bool { return p.stage == starting || p.stage == ready }
@@ -62,6 +64,8 @@ type world struct {
 	// revision A, B, C has.
 	room int
 	size [3]int
+	// piecemeal: the scheduler places pods, not groups.
+	piecemeal bool
 	// bad is a revision whose groups never become ready.
 	bad revision
 }
@@ -268,14 +272,35 @@ func (w *world) placed(i int) bool {
 	if w.room == unlimited {
 		return true
 	}
+	if w.piecemeal {
+		return w.placedByPod(i)
+	}
+	return w.taken(i)+w.groupSize(i) <= w.room
+}
+
+// placedByPod places one more pod of the group, if there is room.
+func (w *world) placedByPod(i int) bool {
+	p := &w.pods[i]
+	if int(p.held) < w.groupSize(i) && w.taken(i)+int(p.held) < w.room {
+		p.held++
+	}
+	return int(p.held) == w.groupSize(i)
+}
+
+// taken is how many pods of other groups have a place.
+func (w *world) taken(i int) int {
 	taken := 0
 	for j, p := range w.pods {
 		hangs := p.stage == starting && (p.revision == w.bad || p.broken) && !p.unplaced
-		if j == i || p.stage == ready || p.stage == terminating || p.stage == retained || hangs {
+		switch {
+		case j == i:
+		case p.stage == ready || p.stage == terminating || p.stage == retained || hangs:
 			taken += w.groupSize(j)
+		case p.stage == starting:
+			taken += int(p.held)
 		}
 	}
-	return taken <= w.room
+	return taken
 }
 
 func (w *world) groupSize(i int) int { return w.size[w.pods[i].revision-'A'] }
