@@ -2,6 +2,7 @@ package leaderworkerset
 
 import (
 	"context"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -15,6 +16,7 @@ import (
 var unseen = map[string]string{
 	"update pods/finalizers": "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which sends no request",
 	"update leaderworkersets/finalizers.leaderworkerset.x-k8s.io": "the same",
+	"patch events.events.k8s.io":                                  "for what is told twice about one version of a set, which a test cannot provoke",
 	"get leaderworkersets.leaderworkerset.x-k8s.io":               "the pod webhook reads a set that its cache does not show yet: no test can slow that down",
 }
 
@@ -33,7 +35,6 @@ func judgePermissions(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 	unused, beyond := harness.ComparePermissions(granted, requests)
 	Expect(beyond).To(BeEmpty(), "requests without a permission")
-	for _, permission := range unused {
-		Expect(unseen).To(HaveKey(permission), "a permission without a request")
-	}
+	unexplained := slices.DeleteFunc(unused, func(permission string) bool { return unseen[permission] != "" })
+	Expect(unexplained).To(BeEmpty(), "permissions without a request")
 }

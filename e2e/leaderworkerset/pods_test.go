@@ -13,6 +13,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/e2e/cluster/sim"
 )
 
 // prefix is written out: other programs select by these keys.
@@ -94,6 +95,21 @@ func inSubgroup(index, policy string) documented {
 	}
 }
 
+// exclusively are the pods of the set "ex" that have domains of their own.
+var exclusively = map[string]documented{
+	"ex-0":   inSubgroupOf("ex", "0"),
+	"ex-0-1": inSubgroupOf("ex", "0"),
+	"ex-0-3": inSubgroupOf("ex", "1"),
+}
+
+func inSubgroupOf(set, index string) documented {
+	pod := inSubgroup(index, "LeaderWorker")
+	pod.address = set + "-0." + set
+	pod.annotations["exclusive-topology"] = sim.BlockLabel
+	pod.annotations["subgroup-exclusive-topology"] = corev1.LabelHostname
+	return pod
+}
+
 var _ = Describe("Pods", func() {
 	DescribeTable("have exactly the labels, annotations and variables of the documents",
 		func(set *lwstest.Builder, pods map[string]documented) {
@@ -135,6 +151,10 @@ var _ = Describe("Pods", func() {
 			"sub-0-2": inSubgroup("0", "LeaderExcluded"),
 			"sub-0-4": inSubgroup("1", "LeaderExcluded"),
 		}),
+		Entry("with exclusive placement by annotation", newSet("ex").Size(4).SubGroups(2, lwsv1.SubGroupPolicyTypeLeaderWorker).
+			Annotation(prefix+"exclusive-topology", sim.BlockLabel).Annotation(prefix+"subgroup-exclusive-topology", corev1.LabelHostname), exclusively),
+		Entry("with exclusive placement by field", newSet("ex").Size(4).SubGroups(2, lwsv1.SubGroupPolicyTypeLeaderWorker).
+			GroupTopology(sim.BlockLabel).SubGroupTopology(corev1.LabelHostname), exclusively),
 	)
 
 	It("can use the variables in those of the user, also in init containers", func() {

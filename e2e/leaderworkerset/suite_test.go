@@ -50,5 +50,6 @@ var _ = SynchronizedAfterSuite(func() {}, func() {
 		return
 	}
 	DeferCleanup(func() { Expect(shared.Stop()).To(Succeed()) })
+	judgeLog()
 	judgePermissions(context.Background())
 })

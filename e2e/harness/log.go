@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// LogEntry is a line of a manager's log.
+type LogEntry struct {
+	Level   string `json:"level"`
+	Logger  string `json:"logger"`
+	Message string `json:"msg"`
+	Error   string `json:"error"`
+}
+
+// String is what happened.
+func (l LogEntry) String() string {
+	return fmt.Sprintf("%s %s: %s %s", l.Level, l.Logger, l.Message, l.Error)
+}
+
+// LogErrors are the lines of all logs of the manager that are no information, and
+// those that are no lines of its logger at all, as of a panic.
+func (m *Manager) LogErrors() ([]LogEntry, error) {
+	file, err := os.Open(m.process.LogFile())
+	if err != nil {
+		return nil, fmt.Errorf("the log of the manager: %w", err)
+	}
+	defer file.Close()
+	var found []LogEntry
+	for lines := bufio.NewReaderSize(file, bufferSize); ; {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the log of the manager: %w", err)
+		}
+		if entry := parseLogEntry(line); entry.Level != "info" {
+			found = append(found, entry)
+		}
+	}
+}
+
+func parseLogEntry(line []byte) LogEntry {
+	var entry LogEntry
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return LogEntry{Level: "no entry", Message: string(bytes.TrimSpace(line))}
+	}
+	return entry
+}
