@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/e2e/cluster/controlplane"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
@@ -28,6 +29,8 @@ type options struct {
 	shape shape
 	json  string
 	nodes int
+	// pprof is where the manager serves its profiles.
+	pprof string
 }
 
 func main() {
@@ -47,6 +50,7 @@ func parse() options {
 	flag.IntVar(&o.shape.Size, "size", 8, "pods of a group")
 	flag.IntVar(&o.nodes, "nodes", 10, "nodes of the cluster")
 	flag.StringVar(&o.json, "json", "benchmark.json", "file to keep the result in")
+	flag.StringVar(&o.pprof, "pprof", "0", "address at which the manager serves profiles meanwhile, such as localhost:6060")
 	flag.Parse()
 	return o
 }
@@ -66,7 +70,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.Down()) }()
-	manager, err := startManager(ctx, cluster)
+	manager, err := startManager(ctx, cluster, o)
 	if err != nil {
 		return err
 	}
@@ -100,12 +104,12 @@ func startCluster(ctx context.Context, o options, dir string) (*controlplane.Clu
 	return controlplane.Up(ctx, options)
 }
 
-func startManager(ctx context.Context, cluster *controlplane.Cluster) (*managers.Process, error) {
+func startManager(ctx context.Context, cluster *controlplane.Cluster, o options) (*managers.Process, error) {
 	installed, err := managers.Install(ctx, cluster, managers.LWS())
 	if err != nil {
 		return nil, err
 	}
-	manager, err := installed.Start(ctx, managers.Options{})
+	manager, err := installed.Start(ctx, managers.Options{Configure: func(c *configv1.Configuration) { c.PprofBindAddress = o.pprof }})
 	if err != nil {
 		return nil, err
 	}

@@ -115,8 +115,11 @@ func TestPlanOfBringUp(t *testing.T) {
 			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision = "new" }), held: gateRevision,
 		},
 		"an old revision below the partition": {
-			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Set.Partition = "new", 4 }),
+			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Leaders.Spares, o.Set.Partition = "new", 4, 4 }),
 			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"an old revision below the partition of the set but not of its StatefulSet, or not seen by its controller": {
+			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Leaders.Spares, o.Set.Partition = "new", 3, 4 }), held: gateRevision,
 		},
 		"the new revision below the partition": {
 			change: also(fresh, func(o *observation) {

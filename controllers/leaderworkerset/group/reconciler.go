@@ -92,8 +92,8 @@ func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
 	p.Tell = nil
 	taken, isTaken := isTaken(err)
 	switch {
-	case errors.Is(err, errEnding):
-		return reconcile.Result{}, nil
+	case errors.Is(err, errEnding), errors.Is(err, context.Canceled):
+		return reconcile.Result{}, nil // the next manager goes on
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: w.note.behind()}, nil
 	case isTaken:
