@@ -41,6 +41,8 @@ type Options struct {
 	Cluster func(*controlplane.Options)
 	// Run is what the manager is started with.
 	Run managers.Options
+	// Bare leaves the installation of the manager to the caller.
+	Bare bool
 	// Log receives progress.
 	Log io.Writer
 }
@@ -52,7 +54,7 @@ type Environment struct {
 	Config *rest.Config
 	Client client.WithWatch
 	Kube   kubernetes.Interface
-	// Manager is nil where the environment was joined.
+	// Manager is nil where the environment was joined or is bare.
 	Manager *Manager
 }
 
@@ -81,7 +83,7 @@ func Start(ctx context.Context, options Options) (*Environment, error) {
 		return nil, err
 	}
 	e, err := connect(cluster)
-	if err == nil {
+	if err == nil && !options.Bare {
 		e.Manager, err = install(ctx, cluster, options)
 	}
 	if err != nil {
