@@ -11,6 +11,7 @@ GO_MODULES := . e2e e2e/cluster e2e/rules
 PROGRAMS := lws-manager disaggregatedset-manager
 PLATFORMS ?= linux/amd64 linux/arm64 linux/s390x linux/ppc64le
 REGISTRY ?= localhost
+SEED ?= 1
 # The files of end-to-end specs that pass, and that `make test` therefore insists on.
 E2E_FILES ?= admission_test autoscaling_test names_test placement_test pods_test reinvocation_test samples_test scale_test
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -19,7 +20,7 @@ INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go'
 
 .DEFAULT_GOAL := help
 .PHONY: help up down generate manifests fmt lint unit integration e2e e2e-all test verify build bench cluster local \
-	programs image sbom
+	programs image sbom soak
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +90,9 @@ sbom: programs ## Write what the programs are made of, as SPDX, beside them
 
 bench: cluster ## Measure managers against bare StatefulSets
 	cd e2e && go run ./benchmark
+
+soak: cluster ## Change 40 sets at random for 3 minutes, then look at what is left; SEED=2 for other traffic
+	cd e2e && KUBE=$(KUBE) go run ./soak -seed $(SEED)
 
 cluster:
 	@cd e2e/cluster && go build -o $(CLUSTER) .
