@@ -103,7 +103,7 @@ func describeEnding(p *pod, now time.Time) string {
 
 // slack is how much longer than its grace period a pod may take to go before that
 // is worth a word: node agents and garbage collection need some time.
-const slack = 10 * time.Second
+const slack = 20 * time.Second
 
 func isOverdue(p *pod, now time.Time) bool {
 	return p.Deleting && !p.Deadline.Add(slack).After(now)

@@ -98,9 +98,9 @@ func TestOverdue(t *testing.T) {
 		late int
 		next time.Duration
 	}{
-		"in the grace period":         {29 * time.Second, 0, 40 * time.Second},
-		"just after it":               {39 * time.Second, 0, 40 * time.Second},
-		"one is late":                 {40 * time.Second, 1, time.Hour + 10*time.Second},
+		"in the grace period":         {29 * time.Second, 0, 30*time.Second + slack},
+		"just after it":               {29*time.Second + slack, 0, 30*time.Second + slack},
+		"one is late":                 {30*time.Second + slack, 1, time.Hour + slack},
 		"both are late, none to wait": {2 * time.Hour, 2, 0},
 	}
 	for name, test := range tests {
