@@ -34,6 +34,9 @@ type Options struct {
 	// Args are further flags, Env further variables.
 	Args []string
 	Env  []string
+	// Server is where the manager finds the API server, if not at the cluster's own
+	// address: that of a proxy.
+	Server string
 }
 
 // Process is a manager that runs.
@@ -107,7 +110,7 @@ func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, 
 	if err := m.cluster.ServiceAccountKubeconfig(ctx, m.Namespace, m.ServiceAccount, kubeconfig); err != nil {
 		return "", "", err
 	}
-	return file, kubeconfig, inNamespace(kubeconfig, m.Namespace)
+	return file, kubeconfig, adjust(kubeconfig, m.Namespace, options.Server)
 }
 
 // recorded runs a program that has recorded its process before it begins: whoever

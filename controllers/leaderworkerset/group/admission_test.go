@@ -93,6 +93,9 @@ func TestDecideGate(t *testing.T) {
 func TestOverdue(t *testing.T) {
 	pods := []pod{worker(1), worker(2, deleting), worker(3, deleting)}
 	pods[2].Deadline = testStart.Add(time.Hour)
+	ended := worker(4, deleting) // its object stays until others are gone
+	ended.Phase = corev1.PodFailed
+	pods = append(pods, ended)
 	tests := map[string]struct {
 		now  time.Duration
 		late int
