@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/pem"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -76,8 +77,9 @@ func (e *Environment) NewBreaker(ctx context.Context, options managers.Options) 
 		defer b.mu.Unlock()
 		return context.WithValue(ctx, lifeKey{}, b.life)
 	}
-	b.server.Start()
-	options.Server = b.server.URL
+	b.server.StartTLS()
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw})
+	options.Proxy = &managers.Proxy{URL: b.server.URL, Certificate: certificate}
 	b.options = options
 	go b.keepAlive(ctx)
 	return b, e.Manager.RestartWith(ctx, options)

@@ -53,8 +53,8 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 }
 
 // adjust sets the namespace of a kubeconfig's context, which the manager takes for its
-// own, and the server, if it is another one.
-func adjust(kubeconfig, namespace, server string) error {
+// own, and the way to the API server.
+func adjust(kubeconfig, namespace string, proxy *Proxy) error {
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
 		return err
@@ -63,8 +63,8 @@ func adjust(kubeconfig, namespace, server string) error {
 		inContext.Namespace = namespace
 	}
 	for _, cluster := range config.Clusters {
-		if server != "" {
-			cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = server, nil, ""
+		if proxy != nil {
+			cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = proxy.URL, proxy.Certificate, ""
 		}
 	}
 	return clientcmd.WriteToFile(*config, kubeconfig)
