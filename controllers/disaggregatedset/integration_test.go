@@ -39,6 +39,12 @@ func watchInvariants(w *world, floor, ceiling map[string]int32) *invariants {
 
 func (i *invariants) check(w *world) {
 	GinkgoHelper()
+	i.checkBudgets(w)
+	w.expectNoOrphans()
+}
+
+func (i *invariants) checkBudgets(w *world) {
+	GinkgoHelper()
 	ready, replicas := map[string]int32{}, map[string]int32{}
 	for _, set := range w.sets() {
 		key, _ := identity.KeyOf(set.Labels)
@@ -56,7 +62,6 @@ func (i *invariants) check(w *world) {
 		Expect(replicas[role]).To(BeNumerically("<=", ceiling), "replicas of %s: %s", role, w.describe())
 		i.highest[role] = max(i.highest[role], replicas[role])
 	}
-	w.expectNoOrphans()
 }
 
 // expectNoOrphans looks at whole reconciles: no revision has one role without the
