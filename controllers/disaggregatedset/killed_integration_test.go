@@ -17,35 +17,31 @@ import (
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
 )
 
-// death ends a manager at one of its writes: before it is sent, or when it is done
-// and before its answer arrives. Nothing that the manager does afterwards counts.
+// death ends a manager before one of its writes, which is after the one before it.
+// Nothing that the manager does afterwards counts.
 type death struct {
-	at      int
-	isAfter bool
-	writes  int
-	is      bool
+	at     int
+	writes int
+	is     bool
 }
 
 var errDied = errors.New("the manager died")
 
+// befall counts the writes, and refuses that at which the manager dies and all that
+// follow.
 func (d *death) befall(c *counting) {
 	c.refuse = func(string) error {
-		if !d.is && !d.isAfter && d.writes == d.at {
-			d.is = true
-		}
-		if d.is {
+		if d.is = d.is || d.writes == d.at; d.is {
 			return errDied
 		}
 		d.writes++
 		return nil
 	}
-	c.cut = func(string) error {
-		if d.isAfter && d.writes == d.at+1 {
-			d.is = true
-			return errDied
-		}
-		return nil
-	}
+}
+
+// loseAnswers lets every write be done and its answer be lost; the manager lives.
+func loseAnswers(c *counting) {
+	c.cut = func(string) error { return errors.New("the answer is lost") }
 }
 
 // course is what users do to a set, each when it has settled after the one before,
@@ -56,11 +52,11 @@ type course struct {
 	floor, ceiling map[string]int32
 }
 
-// run goes through a course with a manager that dies once and comes back.
-func (c course) run(ctx SpecContext, d *death) *world {
+// run goes through a course with a manager that has bad luck.
+func (c course) run(ctx SpecContext, befall func(*counting), d *death) *world {
 	GinkgoHelper()
 	w := newWorld(ctx, c.build())
-	d.befall(w.counting)
+	befall(w.counting)
 	w.settleThrough(d)
 	budgets := watchInvariants(w, c.floor, c.ceiling)
 	w.watch = func(w *world) {
@@ -83,11 +79,13 @@ func (w *world) settleThrough(d *death) {
 	for range 200 {
 		result, err := w.reconcile()
 		if d.is {
-			d.is, d.at = false, -1
+			d.is, d.at = false, none
 			w.restart()
 			continue
 		}
-		Expect(err).NotTo(HaveOccurred())
+		if w.counting.cut == nil {
+			Expect(err).NotTo(HaveOccurred())
+		}
 		wrote := len(w.counting.writes) > 0
 		if !w.becomeReady() && !wrote && result.RequeueAfter == 0 {
 			return
@@ -128,21 +126,25 @@ func slicesOf(n int32) func(*dsv1.DisaggregatedSetSpec) {
 	return func(spec *dsv1.DisaggregatedSetSpec) { spec.Slices = ptr.To(n) }
 }
 
+// none is no write.
+const none = -1
+
 var _ = DescribeTable("A manager that dies before or after any of its writes comes to the same end",
 	func(ctx SpecContext, c course) {
-		calm := &death{at: -1}
-		want := c.run(ctx, calm).end()
+		calm := &death{at: none}
+		want := c.run(ctx, calm.befall, calm).end()
 		Expect(calm.writes).To(BeNumerically(">", 5))
 		for at := range calm.writes {
-			for _, isAfter := range []bool{false, true} {
-				d := &death{at: at, isAfter: isAfter}
-				By(fmt.Sprintf("dying at write %d of %d, after it: %v", at, calm.writes, isAfter))
-				w := c.run(ctx, d)
-				Expect(d.at).To(Equal(-1), "it died")
-				Expect(w.end()).To(Equal(want), "died at write %d, after it: %v", at, isAfter)
-			}
+			By(fmt.Sprintf("dying before write %d of %d", at, calm.writes))
+			d := &death{at: at}
+			w := c.run(ctx, d.befall, d)
+			Expect(d.at).To(Equal(none), "it died")
+			Expect(w.end()).To(Equal(want), "died before write %d", at)
 		}
 		AddReportEntry("writes", calm.writes, ReportEntryVisibilityAlways)
+
+		By("losing the answers to all writes")
+		Expect(c.run(ctx, loseAnswers, &death{at: none}).end()).To(Equal(want))
 	},
 	Entry("when it rolls out", course{
 		build:   func() *dstest.Builder { return pair(2, 1) },

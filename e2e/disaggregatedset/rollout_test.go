@@ -104,7 +104,7 @@ var _ = Describe("A rollout", func() {
 		s.up(dstest.New(set).Slices(3).Roles(newRole("prefill", 8, "0", "2"), newRole("decode", 4, "0", "1")))
 		mark := s.History().Mark()
 		begun := time.Now()
-		s.settle(image(better), slow("2s..5s"))
+		s.settle(image(better), slow("2s-5s"))
 		took := time.Since(begun)
 		revision := s.now().Status.CurrentRevision
 		watch := s.report(mark)
