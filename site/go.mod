@@ -1,0 +1,5 @@
+module sigs.k8s.io/lws/site
+
+go 1.26.0
+
+require go.yaml.in/yaml/v3 v3.0.4
