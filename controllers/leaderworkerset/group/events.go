@@ -143,6 +143,9 @@ func (r *Reconciler) tell(o *observation, n *note, told []event) {
 			text = e.Note
 		}
 		if n.tell(e.Topic, text) {
+			if e.Topic == topicBackoff {
+				r.metrics.Deferred(o.Group.SetKey())
+			}
 			r.recorder.Eventf(o.set, leader, e.Type, e.Reason, e.Action, "%s", shortened(e.Note))
 		}
 	}
