@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -10,6 +11,7 @@ import (
 	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
 )
 
@@ -20,26 +22,41 @@ const (
 )
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration) error {
+// The function that it returns watches scheduling objects, once they are served.
+func setupControllers(
+	ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, gangs provider,
+) (watchScheduling func() error, err error) {
 	if err := leaderworkerset.RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+		return nil, err
 	}
 	reports := group.NewReports()
-	if err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
+	watchSets, err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
 		Reports:     reports,
+		Scheduling:  gangs,
 		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
-	}); err != nil {
-		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return group.Setup(mgr, group.Options{
+	watchGroups, err := group.Setup(mgr, group.Options{
 		Reports:     reports,
+		Scheduling:  gangs,
 		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := scheduling.RegisterIndexes(ctx, mgr.GetFieldIndexer(), gangs.Kinds()); err != nil {
+			return err
+		}
+		return errors.Join(watchSets(), watchGroups())
+	}, nil
 }
 
 // setupWebhooks adds the webhooks to the manager.
-func setupWebhooks(mgr ctrl.Manager) error {
-	return webhook.Setup(mgr)
+func setupWebhooks(mgr ctrl.Manager, gangs provider) error {
+	return webhook.Setup(mgr, gangs)
 }
 
 // concurrency is what the configuration says of a kind, or the default.

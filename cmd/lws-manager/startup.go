@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
@@ -30,6 +31,8 @@ const (
 type startup struct {
 	mgr           ctrl.Manager
 	configuration *configv1.Configuration
+	gangs         provider
+	served        scheduling.Discovery
 	definitions   rest.Interface
 	certificate   *gate
 	schema        *gate
@@ -37,10 +40,13 @@ type startup struct {
 	webhooks      healthz.Checker
 }
 
-func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
+func newStartup(
+	mgr ctrl.Manager, c *configv1.Configuration, gangs provider, certificate *gate, webhooks healthz.Checker,
+) *startup {
 	return &startup{
 		mgr:           mgr,
 		configuration: c,
+		gangs:         gangs,
 		certificate:   certificate,
 		schema:        newGate("CustomResourceDefinition " + definitionName + " was not looked at yet"),
 		caches:        newGate("the caches are not filled yet"),
@@ -54,7 +60,7 @@ func (s *startup) setup(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
 	}
-	s.definitions = client.RESTClient()
+	s.definitions, s.served = client.RESTClient(), client
 	for _, step := range []func(context.Context) error{s.startControllers, s.startWebhooks} {
 		if err := s.mgr.Add(everyReplica{step}); err != nil {
 			return err
@@ -74,13 +80,14 @@ func (s *startup) startControllers(ctx context.Context) error {
 	if !s.awaitSchema(ctx) {
 		return nil
 	}
-	if err := setupControllers(ctx, s.mgr, s.configuration); err != nil {
+	watch, err := setupControllers(ctx, s.mgr, s.configuration, s.gangs)
+	if err != nil {
 		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {
 		s.caches.open()
 	}
-	return nil
+	return watchScheduling(ctx, s.served, s.gangs, watch)
 }
 
 // startWebhooks waits for a certificate and serves the webhooks with it.
@@ -90,7 +97,7 @@ func (s *startup) startWebhooks(ctx context.Context) error {
 		return nil
 	case <-s.certificate.opened:
 	}
-	return setupWebhooks(s.mgr)
+	return setupWebhooks(s.mgr, s.gangs)
 }
 
 // awaitSchema looks at the CustomResourceDefinition until it is what the manager

@@ -19,6 +19,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // Reconciler brings a set into line with its spec. What concerns one group only
@@ -30,6 +31,7 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
 	memory   *memory
+	gangs    Scheduling
 }
 
 // New returns a reconciler of sets. The client reads from a cache with the
@@ -42,6 +44,10 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		recorder: recorder,
 		clock:    options.Clock,
 		memory:   newMemory(),
+		gangs:    options.Scheduling,
+	}
+	if r.gangs == nil {
+		r.gangs = scheduling.NewNone(false)
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -75,6 +81,9 @@ func (r *Reconciler) realise(ctx context.Context, set *lwsv1.LeaderWorkerSet) (c
 		return ctrl.Result{}, fmt.Errorf("set %s: %w", client.ObjectKeyFromObject(set), err)
 	}
 	p, err := makePlan(seen)
+	if err == nil {
+		p.Scheduling, err = planScheduling(seen, r.gangs)
+	}
 	if err != nil {
 		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("set %s: %w", client.ObjectKeyFromObject(set), err))
 	}
@@ -100,6 +109,7 @@ func (r *Reconciler) report(ctx context.Context, seen *observation, p *plan, out
 		UpdateRevision:  p.Revision.Key,
 		GroupRestarts:   p.Counts.Sum,
 		PodSelector:     identity.LeaderSelectorString(seen.Set.Name),
+		Scheduling:      schedulingCondition(seen, out),
 		Now:             metav1.NewTime(seen.Now),
 	})
 	switch urgencyOf(stored, status) {

@@ -32,7 +32,7 @@ const (
 
 // Setup serves the webhooks with the manager's webhook server. They work on every
 // replica, whether or not it leads.
-func Setup(mgr ctrl.Manager) error {
+func Setup(mgr ctrl.Manager, gangs Scheduling) error {
 	scheme := mgr.GetScheme()
 	if err := checkScheme(scheme); err != nil {
 		return err
@@ -42,9 +42,10 @@ func Setup(mgr ctrl.Manager) error {
 		PodPath: &podAdmission{
 			decoder: decoder,
 			reader:  reader{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
+			gangs:   gangs,
 		},
 		NamePath:       &nameCheck{decoder: decoder},
-		ValidationPath: &setValidation{decoder: decoder},
+		ValidationPath: &setValidation{decoder: decoder, gangs: gangs},
 	}
 	for path, handler := range handlers {
 		mgr.GetWebhookServer().Register(path, &admission.Webhook{Handler: handler})
