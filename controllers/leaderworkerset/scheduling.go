@@ -175,7 +175,7 @@ func wantedObject(seen *observation, desired, live client.Object) (wanted, error
 	}
 	o.Differs = o.Claim == claimLeftover
 	if !o.Differs {
-		o.Differs, err = differs(content, live, live, desired.GetLabels(), desired.GetAnnotations())
+		o.Differs, err = differs(applied, live, live, desired.GetLabels(), desired.GetAnnotations())
 	}
 	applied.SetUID(live.GetUID())
 	return o, err
