@@ -29,6 +29,8 @@ type options struct {
 	shape shape
 	json  string
 	nodes int
+	// bystanders is how many StatefulSets, and pods, that are not ours are added.
+	bystanders int
 	// pprof is where the manager serves its profiles.
 	pprof string
 }
@@ -50,7 +52,8 @@ func parse() options {
 	flag.IntVar(&o.shape.Size, "size", 8, "pods of a group")
 	flag.IntVar(&o.nodes, "nodes", 10, "nodes of the cluster")
 	flag.StringVar(&o.json, "json", "benchmark.json", "file to keep the result in")
-	flag.StringVar(&o.pprof, "pprof", "0", "address at which the manager serves profiles meanwhile, such as localhost:6060")
+	flag.IntVar(&o.bystanders, "bystanders", 5000, "number of StatefulSets and of pods that are none of the manager's business")
+	flag.StringVar(&o.pprof, "pprof", "", "address at which the manager serves profiles meanwhile, such as localhost:6060 (default a free one)")
 	flag.Parse()
 	return o
 }
@@ -59,6 +62,11 @@ func parse() options {
 func run(ctx context.Context, o options) (err error) {
 	if o.shape.Groups < 1 || o.shape.Size < 2 {
 		return fmt.Errorf("%s: at least 1 group of at least 2 pods is needed", o.shape)
+	}
+	if o.pprof == "" {
+		if o.pprof, err = freeAddress(ctx); err != nil {
+			return err
+		}
 	}
 	dir, err := os.MkdirTemp("", "lws-benchmark-")
 	if err != nil {
@@ -80,10 +88,12 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	stage.bystanders = o.bystanders
 	shipped := managers.LWS()
 	meter := meter{
 		stage:   stage,
 		manager: process{manager.PID},
+		heap:    profiles{o.pprof},
 		audit:   &auditLog{path: cluster.AuditLog(), user: "system:serviceaccount:" + shipped.Namespace + ":" + shipped.ServiceAccount},
 		log:     os.Stderr,
 	}

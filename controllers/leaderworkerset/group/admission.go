@@ -19,6 +19,8 @@ const (
 	gateConflict    gateReason = "Conflict"    // a name that the group needs is taken
 	gatePredecessor gateReason = "Predecessor" // something of its predecessor is left
 	gateService     gateReason = "Service"     // its Service is not there yet
+	gateScheduling  gateReason = "Scheduling"  // its scheduling objects cannot be made yet
+	gateAdmission   gateReason = "Admission"   // it refers to other scheduling objects
 )
 
 // gateInput is all that the decision about a gated leader is made from.
@@ -33,7 +35,10 @@ type gateInput struct {
 	Left []pod
 	// Service is the verdict on the group's own Service.
 	Service serviceVerdict
-	Now     time.Time
+	// Gang is the verdict on the group's scheduling objects, GangWaits what for.
+	Gang      gangVerdict
+	GangWaits string
+	Now       time.Time
 }
 
 // gateVerdict says whether a leader is admitted, and if not, why.
@@ -63,6 +68,10 @@ func decideGate(in gateInput) gateVerdict {
 		return gateVerdict{gatePredecessor, in.Workers.Message}
 	case in.Service == serviceWait || in.Service == serviceDelete:
 		return gateVerdict{gateService, "the Service of the predecessor is still there"}
+	case in.Gang == gangReplace:
+		return gateVerdict{gateAdmission, in.GangWaits}
+	case in.Gang == gangAwaited:
+		return gateVerdict{gateScheduling, in.GangWaits}
 	}
 	return gateVerdict{Reason: gateOpen}
 }
@@ -103,10 +112,17 @@ func describeEnding(p *pod, now time.Time) string {
 
 // slack is how much longer than its grace period a pod may take to go before that
 // is worth a word: node agents and garbage collection need some time.
-const slack = 10 * time.Second
+const slack = 20 * time.Second
 
 func isOverdue(p *pod, now time.Time) bool {
-	return p.Deleting && !p.Deadline.Add(slack).After(now)
+	return p.isWaitedFor() && !p.Deadline.Add(slack).After(now)
+}
+
+// isWaitedFor: the pod is going, and somebody has yet to do something about it. A
+// leader that has terminated and whose object is there until its workers are gone is
+// not what is waited for.
+func (p *pod) isWaitedFor() bool {
+	return p.Deleting && (!p.isTerminal() || len(p.HeldBy) > 0)
 }
 
 // overdue are the pods that should be gone, and when the next one will be overdue,
@@ -116,7 +132,7 @@ func overdue(pods []pod, now time.Time) (late []pod, next time.Time) {
 		switch {
 		case isOverdue(&p, now):
 			late = append(late, p)
-		case p.Deleting && (next.IsZero() || p.Deadline.Before(next)):
+		case p.isWaitedFor() && (next.IsZero() || p.Deadline.Before(next)):
 			next = p.Deadline
 		}
 	}

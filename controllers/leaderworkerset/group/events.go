@@ -86,10 +86,12 @@ func groupRecovered(index, leader string) event {
 	}
 }
 
+// replacementDeferred is told once for each leader, not for each pod that went
+// meanwhile: the condition is up to date.
 func replacementDeferred(message string) event {
 	return event{
 		Type: corev1.EventTypeNormal, Reason: lwsv1.ReasonGroupReplacementDeferred, Action: actionAdmit,
-		Note: message, Topic: topicDeferred,
+		Note: message, Topic: topicDeferred, Text: "deferred",
 	}
 }
 
