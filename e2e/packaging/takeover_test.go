@@ -56,7 +56,8 @@ func (e *earlier) make(ctx context.Context) {
 		object := e.fill(ctx, document)
 		switch object.GetKind() {
 		case "LeaderWorkerSet":
-			Expect(env.Client.Create(ctx, object, client.FieldOwner(user))).To(Succeed())
+			// A definition that is new takes a moment to be served.
+			Eventually(func() error { return env.Client.Create(ctx, object, client.FieldOwner(user)) }).Should(Succeed())
 		case "StatefulSet":
 			e.makeStatefulSet(ctx, object)
 		default:

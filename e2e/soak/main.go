@@ -69,7 +69,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return fmt.Errorf("with seed %d: %w", o.seed, err)
 	}
-	fmt.Printf("seed %d: all sets are Available, nothing is left over, memory %s\n", o.seed, memory)
+	fmt.Fprintf(os.Stdout, "seed %d: all sets are Available, nothing is left over, memory %s\n", o.seed, memory)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func soak(ctx context.Context, env *harness.Environment, o options) (*memory, er
 			return nil, err
 		}
 	}
-	fmt.Println(t)
+	fmt.Fprintln(os.Stdout, t)
 	if err := t.settle(ctx, o.patience); err != nil {
 		return nil, err
 	}
