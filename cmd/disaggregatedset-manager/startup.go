@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -137,5 +138,12 @@ func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 	case err != nil:
 		return fmt.Errorf("get CustomResourceDefinition %s: %w", d.name, err)
 	}
-	return d.check(data)
+	if err := d.check(data); err != nil {
+		return err
+	}
+	// A kind is served a moment after its definition is established.
+	if _, err := s.mgr.GetRESTMapper().KindsFor(schema.ParseGroupResource(d.name).WithVersion("")); err != nil {
+		return fmt.Errorf("the API server does not serve %s yet: %w", d.name, err)
+	}
+	return nil
 }
