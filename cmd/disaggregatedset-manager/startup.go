@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -115,7 +116,11 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		for _, d := range definitions {
 			if err := s.checkDefinition(ctx, d); err != nil {
-				if g.close("%v", err) && ctx.Err() == nil {
+				say := g.close
+				if errors.Is(err, errUnread) {
+					say = g.doubt
+				}
+				if say("%v", err) && ctx.Err() == nil {
 					log.FromContext(ctx).Info("waiting for a CustomResourceDefinition", "reason", err.Error())
 				}
 				return false, nil
@@ -127,6 +132,9 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	return err == nil
 }
 
+// errUnread is that of a definition which says nothing about the definition.
+var errUnread = errors.New("get CustomResourceDefinition")
+
 func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 	data, err := s.definitions.Get().
 		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name).
@@ -136,7 +144,7 @@ func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 		return fmt.Errorf("CustomResourceDefinition %s does not exist: apply the CustomResourceDefinitions of release %s",
 			d.name, buildVersion())
 	case err != nil:
-		return fmt.Errorf("get CustomResourceDefinition %s: %w", d.name, err)
+		return fmt.Errorf("%w %s: %w", errUnread, d.name, err)
 	}
 	if err := d.check(data); err != nil {
 		return err
