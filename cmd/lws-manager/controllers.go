@@ -11,6 +11,7 @@ import (
 	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
 )
@@ -24,14 +25,18 @@ const (
 // setupControllers adds the controllers to the manager.
 // The function that it returns watches scheduling objects, once they are served.
 func setupControllers(
-	ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, gangs provider,
+	ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, gangs provider, measured *metrics.Metrics,
 ) (watchScheduling func() error, err error) {
+	if err := measured.Follow(ctx, mgr.GetCache()); err != nil {
+		return nil, err
+	}
 	if err := leaderworkerset.RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return nil, err
 	}
 	reports := group.NewReports()
 	watchSets, err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
 		Reports:     reports,
+		Metrics:     measured,
 		Scheduling:  gangs,
 		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
 	})
@@ -40,6 +45,7 @@ func setupControllers(
 	}
 	watchGroups, err := group.Setup(mgr, group.Options{
 		Reports:     reports,
+		Metrics:     measured,
 		Scheduling:  gangs,
 		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
 	})
@@ -55,8 +61,8 @@ func setupControllers(
 }
 
 // setupWebhooks adds the webhooks to the manager.
-func setupWebhooks(mgr ctrl.Manager, gangs provider) error {
-	return webhook.Setup(mgr, gangs)
+func setupWebhooks(mgr ctrl.Manager, gangs provider, measured *metrics.Metrics) error {
+	return webhook.Setup(mgr, gangs, measured)
 }
 
 // concurrency is what the configuration says of a kind, or the default.

@@ -19,6 +19,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
@@ -31,6 +32,7 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
 	memory   *memory
+	metrics  *metrics.Metrics
 	gangs    Scheduling
 }
 
@@ -45,6 +47,10 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		clock:    options.Clock,
 		memory:   newMemory(),
 		gangs:    options.Scheduling,
+		metrics:  options.Metrics,
+	}
+	if r.metrics == nil {
+		r.metrics = metrics.New()
 	}
 	if r.gangs == nil {
 		r.gangs = scheduling.NewNone(false)
@@ -112,6 +118,8 @@ func (r *Reconciler) report(ctx context.Context, seen *observation, p *plan, out
 		Scheduling:      schedulingCondition(seen, out),
 		Now:             metav1.NewTime(seen.Now),
 	})
+	r.metrics.Observe(client.ObjectKeyFromObject(seen.Set),
+		sampleOf(p.Tally, seen.Groups, p.Rollout.Verdict, status.Conditions, seen.Now))
 	switch urgencyOf(stored, status) {
 	case statusEqual:
 		return

@@ -17,6 +17,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
@@ -29,6 +30,7 @@ type Reconciler struct {
 	clock    clock.PassiveClock
 	notes    *notes
 	ledger   *ledger
+	metrics  *metrics.Metrics
 	gangs    Scheduling
 }
 
@@ -43,6 +45,10 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		notes:    newNotes(),
 		ledger:   newLedger(),
 		gangs:    options.Scheduling,
+		metrics:  options.Metrics,
+	}
+	if r.metrics == nil {
+		r.metrics = metrics.New()
 	}
 	if r.gangs == nil {
 		r.gangs = scheduling.NewNone(false)
@@ -95,8 +101,8 @@ func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
 	}
 	taken, isTaken := isTaken(err)
 	switch {
-	case errors.Is(err, errEnding):
-		return reconcile.Result{}, nil
+	case errors.Is(err, errEnding), errors.Is(err, context.Canceled):
+		return reconcile.Result{}, nil // the next manager goes on
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: w.note.behind()}, nil
 	case isTaken:
