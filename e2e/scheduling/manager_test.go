@@ -6,6 +6,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -47,6 +48,44 @@ var _ = Describe("The feature gate", Serial, func() {
 		Expect(shared.Manager.Restart(ctx)).To(Succeed())
 		s.awaitAvailable(name)
 		s.awaitPodGroups(name, 3, false)
+	})
+})
+
+var _ = Describe("Groups of groups", Serial, func() {
+	It("are scheduled as the tree says, and a flat shape stays flat", func(ctx SpecContext) {
+		runManager(ctx, running(configv1.KubernetesSchedulerProvider, true, true))
+		s := begin()
+		s.addNode(6, nil)
+		tree := gangOfSet()
+		tree.Replica = &lwsv1.LeaderWorkerSetReplicaScheduling{SchedulingPolicy: gangOfSet().SchedulingPolicy}
+		Eventually(func() error {
+			return s.env.Client.Create(s.ctx, s.newSet("tree").Replicas(2).Size(4).Scheduling(tree).Obj(), client.DryRunAll)
+		}).WithTimeout(patience).Should(Succeed())
+		name := s.create(s.newSet("tree").Replicas(2).Size(4).Scheduling(tree))
+		s.awaitSet(name, "cannot be placed", func(set *lwsv1.LeaderWorkerSet) bool { return set.Status.UnschedulableReplicas == 2 })
+		Expect(s.placed(name)).To(BeEmpty())
+		var roots schedulingv1alpha3.CompositePodGroupList
+		Expect(s.env.Client.List(s.ctx, &roots, client.InNamespace(s.namespace))).To(Succeed())
+		Expect(roots.Items).To(ConsistOf(And(HaveField("Name", name), HaveField("Spec.SchedulingPolicy.Gang.MinGroupCount", BeEquivalentTo(2)))))
+		s.addNode(2, nil)
+		s.awaitAvailable(name)
+		s.awaitPodGroups(name, 2, false)
+		for _, podGroup := range s.podGroups() {
+			Expect(podGroup.Spec.ParentCompositePodGroupName).To(HaveValue(Equal(name)))
+		}
+		before := s.uids(name)
+		s.removePod(name + "-1-1")
+		s.awaitAnew(name, before, name+"-1", name+"-1-1")
+		s.awaitPodGroups(name, 2, false)
+		Expect(s.env.Client.Delete(s.ctx, s.Set(name))).To(Succeed())
+		Eventually(s.podGroups).WithTimeout(patience).Should(BeEmpty())
+
+		flat := s.create(s.newSet("flat").Size(4).Scheduling(gangOfGroups()))
+		s.awaitAvailable(flat)
+		s.awaitPodGroups(flat, 1, false)
+		for _, podGroup := range s.podGroups() {
+			Expect(podGroup.Spec.ParentCompositePodGroupName).To(BeNil())
+		}
 	})
 })
 

@@ -108,7 +108,7 @@ func unsupportedByVolcano(s *lwsv1.LeaderWorkerSetScheduling) field.ErrorList {
 // AdmitLeader makes a leader a member of its group's PodGroup. The token is used
 // unless the pod has one already.
 func (*Volcano) AdmitLeader(pod *corev1.Pod, _ *lwsv1.LeaderWorkerSet, token string) {
-	admitLeader(pod, LevelReplica, token)
+	admitLeader(pod, levels{LevelReplica}, token)
 	joinVolcanoGroup(pod)
 }
 
