@@ -15,6 +15,7 @@ import (
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
@@ -153,5 +154,13 @@ func (s *startup) checkSchema(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("get CustomResourceDefinition %s: %w", definitionName, err)
 	}
-	return checkDefinition(data)
+	if err := checkDefinition(data); err != nil {
+		return err
+	}
+	// The kind is served a moment after its definition is established.
+	kind := lwsv1.GroupVersion.WithKind(lwsv1.Kind)
+	if _, err := s.mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+		return fmt.Errorf("the API server does not serve %s yet: %w", definitionName, err)
+	}
+	return nil
 }

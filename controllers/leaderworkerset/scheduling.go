@@ -159,12 +159,14 @@ func wantedObject(seen *observation, desired, live client.Object) (wanted, error
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	applied := &unstructured.Unstructured{Object: content}
+	fresh := &unstructured.Unstructured{}
+	fresh.SetGroupVersionKind(desired.GetObjectKind().GroupVersionKind())
 	o := wanted{
 		Kind: desired.GetObjectKind().GroupVersionKind(), Name: desired.GetName(),
 		Desired: client.ApplyConfigurationFromUnstructured(applied),
 		Applied: func() *string { version := applied.GetResourceVersion(); return &version },
 		Live:    live,
-		Fresh:   &unstructured.Unstructured{},
+		Fresh:   fresh,
 	}
 	if live == nil {
 		return o, nil
@@ -206,9 +208,10 @@ func (w *writer) writeScheduling(ctx context.Context, p schedulingPlan) {
 }
 
 // schedulingCondition says whether all scheduling objects are there, not whether
-// pods are placed. It is nil for a set that has none.
+// pods are placed. It is nil for a set that does not ask for them
+// in its spec.
 func schedulingCondition(seen *observation, out *outcome) *metav1.Condition {
-	if !seen.Scheduling.Used {
+	if !seen.Scheduling.Used || seen.Set.Spec.Scheduling == nil {
 		return nil
 	}
 	condition := conditionTrue(lwsv1.ConditionWorkloadSchedulingCreated, lwsv1.ReasonSchedulingObjectsCreated,

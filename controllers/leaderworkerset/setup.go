@@ -35,7 +35,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;delete
 // +kubebuilder:rbac:groups="",resources=events,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=workloads;podgroups,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=workloads;podgroups;compositepodgroups,verbs=get;list;watch;create;patch
 
 // Options are what the reconciler of sets shares with its surroundings.
 type Options struct {

@@ -182,7 +182,12 @@ func (p *plan) gate(o *observation) {
 		p.clearWay(o, workers, service)
 	case gateAdmission:
 		p.replaceUnadmitted(o)
-	case gateOwner, gateScaledAway, gateRevision, gateScheduling:
+	case gateScheduling:
+		if o.Gang.Unavailable != "" {
+			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
+				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
+		}
+	case gateOwner, gateScaledAway, gateRevision:
 	}
 }
 
