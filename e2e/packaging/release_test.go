@@ -72,6 +72,13 @@ func (r *release) run(ctx context.Context) {
 	Expect(r.process.AwaitReady(ctx)).To(Succeed())
 }
 
+// uninstall ends the manager as Kubernetes would, and removes the release.
+func (r *release) uninstall(ctx context.Context) {
+	GinkgoHelper()
+	Expect(r.process.Stop()).To(Succeed())
+	r.helm(ctx, "uninstall", r.name)
+}
+
 // replicas are those of the Deployment that exist: pods that are not restricted do not.
 func (r *release) replicas(ctx context.Context) (int32, error) {
 	deployment := &appsv1.Deployment{}
@@ -174,10 +181,14 @@ var _ = Describe("Helm", Ordered, func() {
 				_, err = managers.Kubectl(ctx, env.Cluster, nil, append([]string{"diff"}, how[1:]...)...)
 				Expect(err).NotTo(HaveOccurred(), "kubectl diff of %s, applied by %v", sample, how)
 			}
-			live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
-			Expect(err).NotTo(HaveOccurred())
-			_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
-			Expect(err).NotTo(HaveOccurred())
+			Eventually(func() error {
+				live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
+				if err != nil {
+					return err
+				}
+				_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
+				return err
+			}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
 			generation, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "leaderworkersets", "-o", "jsonpath={.items[*].metadata.generation}")
 			Expect(err).NotTo(HaveOccurred())
 			Expect(string(generation)).To(MatchRegexp(`^1( 1)*$`), "generations after %s was applied again and again", sample)
@@ -216,8 +227,7 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("removes disaggregatedset alone: nothing of the user's goes, the other manager works", func(ctx SpecContext) {
-		ds.helm(ctx, "uninstall", ds.name)
-		Expect(ds.process.Stop()).To(Succeed())
+		ds.uninstall(ctx)
 		unharmed(ctx)
 		create(ctx, newSet("later").Replicas(1).Obj())
 		Eventually(available).WithArguments(ctx, "later").Should(Equal("True"))
@@ -245,8 +255,7 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("removes lws first: disaggregatedset and all sets stay, and other pods start", func(ctx SpecContext) {
-		lws.helm(ctx, "uninstall", lws.name)
-		Expect(lws.process.Stop()).To(Succeed())
+		lws.uninstall(ctx)
 		unharmed(ctx)
 		Expect(env.Client.Get(ctx, client.ObjectKey{Name: "leaderworkersets.leaderworkerset.x-k8s.io"}, &apiextensionsv1.CustomResourceDefinition{})).To(Succeed())
 		var left admissionv1.MutatingWebhookConfigurationList
@@ -271,8 +280,7 @@ var _ = Describe("Helm", Ordered, func() {
 		Eventually(available).WithArguments(ctx, "waited").Should(Equal("True"))
 		unharmed(ctx)
 		for _, r := range []*release{ds, lws} {
-			r.helm(ctx, "uninstall", r.name)
-			Expect(r.process.Stop()).To(Succeed())
+			r.uninstall(ctx)
 		}
 	})
 })
