@@ -20,7 +20,7 @@ INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go'
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: local ## Start a cluster on this machine with the managers and a sample, Available
+up: local ## Start a cluster on this machine with the managers and samples, Available
 	@$(LOCAL) up --kube $(KUBE)
 
 down: local ## Stop all that `make up` started

@@ -30,6 +30,8 @@ var commands = []string{"up", "down", "env"}
 var samples = map[string]string{
 	"leaderworkerset_basic.yaml": "leaderworkerset/basic",
 	"leaderworkerset_vllm.yaml":  "leaderworkerset/vllm",
+	// Its HorizontalPodAutoscaler finds no metrics here, and keeps the least replicas.
+	"disaggregatedset_vllm_router.yaml": "disaggregatedset/vllm",
 }
 
 func main() {
@@ -141,7 +143,7 @@ func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout s
 	}
 	fmt.Fprintln(log, "samples are applied; waiting until they are Available")
 	if _, err := managers.Kubectl(ctx, cluster, nil, wait...); err != nil {
-		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "leaderworkersets,pods", "--output=wide")
+		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "disaggregatedsets,leaderworkersets,pods", "--output=wide")
 		return fmt.Errorf("%w\n%s", err, seen)
 	}
 	return nil
@@ -149,7 +151,7 @@ func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout s
 
 // show prints what there is and how to reach it.
 func show(ctx context.Context, cluster *controlplane.Cluster, out io.Writer) error {
-	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "leaderworkersets")
+	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "disaggregatedsets,leaderworkersets")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -64,6 +65,9 @@ type leadersFacts struct {
 	Replicas        int32
 	UpdateRevision  string
 	CurrentRevision string // of its pods, as the StatefulSet controller calls it
+	// Spares is the index below which its controller, which has observed its
+	// generation, leaves leaders alone that are not of its template.
+	Spares int32
 }
 
 // observe reads what there is of a group.
@@ -117,7 +121,22 @@ func leadersFactsOf(leaders *appsv1.StatefulSet) *leadersFacts {
 	if leaders.Spec.Replicas != nil {
 		facts.Replicas = *leaders.Spec.Replicas
 	}
+	facts.Spares = sparedBy(leaders)
 	return facts
+}
+
+func sparedBy(leaders *appsv1.StatefulSet) int32 {
+	strategy := leaders.Spec.UpdateStrategy
+	switch {
+	case leaders.Status.ObservedGeneration != leaders.Generation:
+		return 0
+	case strategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
+		return math.MaxInt32
+	case strategy.RollingUpdate == nil || strategy.RollingUpdate.Partition == nil:
+		return 0
+	default:
+		return *strategy.RollingUpdate.Partition
+	}
 }
 
 func setFactsOf(set *lwsv1.LeaderWorkerSet) *setFacts {
