@@ -17,6 +17,7 @@ import (
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // The Lease of leader election, and the event of who leads. The permission to create
@@ -35,10 +36,15 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 	if err != nil {
 		return nil, err
 	}
+	gangs := newProvider(configuration)
 	options, err := managerOptions(configuration, connection.namespace, source.getCertificate)
 	if err != nil {
 		return nil, err
 	}
+	if err := gangs.AddToScheme(options.Scheme); err != nil {
+		return nil, fmt.Errorf("register scheduling objects: %w", err)
+	}
+	options.Cache = cacheOptions(configuration, connection.namespace, gangs.Kinds()...)
 	mgr, err := ctrl.NewManager(connection.rest, options)
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
@@ -46,7 +52,7 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 	if err := source.setup(mgr); err != nil {
 		return nil, fmt.Errorf("set up certificates: %w", err)
 	}
-	start := newStartup(mgr, configuration, source.ready, options.WebhookServer.StartedChecker())
+	start := newStartup(mgr, configuration, gangs, source.ready, options.WebhookServer.StartedChecker())
 	if err := start.setup(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +68,6 @@ func managerOptions(c *configv1.Configuration, namespace string, certificate get
 	timeout := stopTimeout
 	options := ctrl.Options{
 		Scheme: newScheme(),
-		Cache:  cacheOptions(c, namespace),
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host:    c.Webhook.Host,
 			Port:    int(*c.Webhook.Port),
@@ -99,8 +104,8 @@ func setLeaderElection(options *ctrl.Options, c *configv1.Configuration, namespa
 
 // cacheOptions are those of the controllers, and of the certificates when the
 // manager makes them: exactly the named objects.
-func cacheOptions(c *configv1.Configuration, namespace string) cache.Options {
-	options := leaderworkerset.CacheOptions()
+func cacheOptions(c *configv1.Configuration, namespace string, kinds ...scheduling.Kind) cache.Options {
+	options := leaderworkerset.CacheOptions(kinds...)
 	if !*c.InternalCertManagement.Enable {
 		return options
 	}

@@ -32,6 +32,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 	w.writeCounts(ctx, p.Counts)
 	hasRevision := w.writeRevisions(ctx, p.Revision)
 	w.writeService(ctx, p.Service)
+	w.writeScheduling(ctx, p.Scheduling)
 	if hasRevision && w.writeStatefulSet(ctx, p.StatefulSet) {
 		w.deleteLeaders(ctx, p.Delete)
 	}

@@ -18,6 +18,7 @@ type plan struct {
 	Revision revisionPlan
 	Current  string // key of the current revision
 
+	Scheduling  schedulingPlan
 	Service     servicePlan
 	StatefulSet statefulSetPlan
 	Rollout     rollout.Plan

@@ -111,6 +111,10 @@ const (
 	// PodGroups, drawn at admission of the leader. On pods of sets with Ordinal
 	// identity and spec.scheduling.
 	SchedulingTokenAnnotationKey = KeyPrefix + "scheduling-token"
+
+	// SchedulingLevelAnnotationKey holds the level of spec.scheduling that a pod's
+	// PodGroup is of. On pods of sets with spec.scheduling.
+	SchedulingLevelAnnotationKey = KeyPrefix + "scheduling-level"
 )
 
 // Annotations that users write.

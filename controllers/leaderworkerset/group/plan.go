@@ -48,7 +48,9 @@ func planFor(o *observation) *plan {
 		p.gate(o)
 	default:
 		p.live(o)
+		p.keepGang(o)
 	}
+	p.tidyGang(o)
 	return p
 }
 
@@ -153,6 +155,7 @@ func (p *plan) release(o *observation) {
 func (p *plan) gate(o *observation) {
 	workers := workersAtGate(o.workersInput())
 	service := p.serviceOf(o)
+	gang, why := decideGang(&o.Gang)
 	p.Held = decideGate(gateInput{
 		Controlled: o.Leader.Controlled,
 		Desired:    o.isDesired(),
@@ -160,11 +163,14 @@ func (p *plan) gate(o *observation) {
 		Workers:    workers,
 		Left:       o.Living.left(),
 		Service:    service,
+		Gang:       gang,
+		GangWaits:  why,
 		Now:        o.Now,
 	})
 	switch p.Held.Reason {
 	case gateOpen:
 		p.keepService(o, service)
+		p.keepGang(o)
 		p.do(liftGate{})
 		if o.Noted.wasTold(topicDeferred) {
 			p.tell(replacementAdmitted(o.Group.Index, o.Leader.Name))
@@ -174,7 +180,9 @@ func (p *plan) gate(o *observation) {
 		p.conflict(o.nameTaken(service, fmt.Sprintf("Leader %s is held: %s", o.Leader.Name, p.Held.Message)))
 	case gatePredecessor, gateService:
 		p.clearWay(o, workers, service)
-	case gateOwner, gateScaledAway, gateRevision:
+	case gateAdmission:
+		p.replaceUnadmitted(o)
+	case gateOwner, gateScaledAway, gateRevision, gateScheduling:
 	}
 }
 
