@@ -28,6 +28,7 @@ type Reconciler struct {
 	clock    clock.PassiveClock
 	notes    *notes
 	ledger   *ledger
+	paired   *pairs
 }
 
 // New returns a reconciler of groups. live reads past the cache.
@@ -40,6 +41,7 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		clock:    options.Clock,
 		notes:    newNotes(),
 		ledger:   newLedger(),
+		paired:   newPairs(),
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -133,6 +135,9 @@ func isRefusal(err error) bool {
 // tidy drops what is remembered of what is gone.
 func (r *Reconciler) tidy(o *observation) {
 	r.ledger.keep(o.Group, o.Watched, o.Losses)
+	if o.Set == nil && o.Leader == nil {
+		r.paired.forget(o.Group.SetKey())
+	}
 	if o.Leader == nil && o.Workers == nil && len(o.pods) == 0 {
 		r.notes.forget(o.Group)
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -51,6 +52,8 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 // membership is what has to be known about a pod of a set.
 type membership struct {
 	leader bool
+	// hash: the leader gets a key, and no number.
+	hash bool
 	// policy is used for leaders only.
 	policy lwsv1.PodTerminationPolicyType
 }
@@ -66,7 +69,9 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 		return nil, err
 	}
 	// A user's template may have the label that tells a leader, so the owner decides.
-	if metav1.GetControllerOf(pod).Name != identity.LeaderStatefulSetName(key.Name) {
+	owner := metav1.GetControllerOf(pod)
+	hash := isKind(owner, replicaSetKind)
+	if !hash && owner.Name != identity.LeaderStatefulSetName(key.Name) {
 		return &membership{}, nil
 	}
 	// A set that is gone has the default.
@@ -74,12 +79,18 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	if _, err := p.reader.get(ctx, key, set); err != nil {
 		return nil, fmt.Errorf("set %s: %w", key, err)
 	}
-	return &membership{leader: true, policy: lwsv1.PodTerminationPolicy(set)}, nil
+	return &membership{leader: true, hash: hash, policy: lwsv1.PodTerminationPolicy(set)}, nil
 }
+
+// keyCharacters is how many random characters the key of a group is made of.
+const keyCharacters = 16
 
 func admit(pod *corev1.Pod, found *membership) error {
 	if !found.leader {
 		return podspec.AdmitWorker(pod)
+	}
+	if found.hash {
+		return podspec.AdmitLeader(pod, podspec.HashLeader(pod, rand.Text()[:keyCharacters]), found.policy)
 	}
 	leader, err := podspec.OrdinalLeader(pod)
 	if err != nil {
