@@ -61,6 +61,8 @@ func isDeploymentObserved(deployment *appsv1.Deployment) bool {
 
 func (h hash) tally(seen *observation, update, current string) tally {
 	t := h.count(seen, update)
+	// What is left of an older revision when all that is asked for is there is surplus.
+	t.Outdated = min(t.Outdated, t.Desired-t.Settled)
 	t.Unfinished = current != update && t.Settled < t.Desired
 	return t
 }
