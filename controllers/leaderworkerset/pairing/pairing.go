@@ -37,7 +37,9 @@ func (m moment) compare(other moment) int {
 
 type candidate struct {
 	key  string
-	went moment
+	went time.Time
+	// rank is when it went, or when it last lost a leader that waited for it.
+	rank moment
 }
 
 // Compute pairs all waiting leaders: by key with the key of the group that each
@@ -48,7 +50,7 @@ func Compute(leaders []Leader, leftovers []string) map[string]string {
 	for _, l := range waiting(leaders) {
 		best := -1
 		for i, c := range open {
-			if !c.went.time.After(l.Created) && (best < 0 || c.went.compare(open[best].went) > 0) {
+			if !c.went.After(l.Created) && (best < 0 || c.rank.compare(open[best].rank) > 0) {
 				best = i
 			}
 		}
@@ -91,7 +93,7 @@ func candidates(leaders []Leader, leftovers []string) []candidate {
 	var open []candidate
 	add := func(key string, went moment) {
 		if !taken[key] {
-			open = append(open, candidate{key, later(went, passed[key])})
+			open = append(open, candidate{key, went.time, later(went, passed[key])})
 			taken[key] = true
 		}
 	}
