@@ -81,7 +81,10 @@ func TestDefaultsOfDisaggregatedSet(t *testing.T) {
 	stored := mustCreate(t, disaggregatedSet(t, "spec: {placementPolicy: {}}"))
 	got := stored.Object["spec"].(map[string]any)
 	role := func(name string) any {
-		return map[string]any{"name": name, "scaling": map[string]any{"mode": "Static"}, "spec": parsed(t, defaultedSpec)}
+		roleSpec := parsed(t, defaultedSpec)
+		// A role's budgets have defaults of their own, which the manager knows.
+		roleSpec["rolloutStrategy"].(map[string]any)["rollingUpdateConfiguration"] = map[string]any{}
+		return map[string]any{"name": name, "scaling": map[string]any{"mode": "Static"}, "spec": roleSpec}
 	}
 	want := map[string]any{
 		"slices":          int64(1),

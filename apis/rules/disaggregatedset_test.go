@@ -96,8 +96,13 @@ var disaggregatedSetRules = map[string]staticRule{
 		field: "roles", message: "must be 0, or all above 0",
 	},
 	"nothing may move, but for a role at zero": {
-		good: roles(role("a", "", "replicas: 0, "+rolling("maxUnavailable: 0")+", "), role("b", "", "replicas: 0, ")),
-		bad:  roles(role("a", "", "replicas: 1, "+rolling("maxUnavailable: 0")+", "), role("b", "", "")), field: "roles[0].spec." + rollingPath + "maxUnavailable",
+		good: roles(role("a", "", "replicas: 0, "+rolling("maxUnavailable: 0, maxSurge: 0")+", "), role("b", "", "replicas: 0, ")),
+		bad:  roles(role("a", "", "replicas: 1, "+rolling("maxUnavailable: 0, maxSurge: 0")+", "), role("b", "", "")), field: "roles[0].spec." + rollingPath + "maxUnavailable",
+		message: "cannot both be zero",
+	},
+	"nothing may move, but for what is not written": {
+		good: roles(role("a", "", rolling("maxUnavailable: 0")+", "), role("b", "", rolling("maxSurge: 0")+", ")),
+		bad:  roles(role("a", "", ""), role("b", "", rolling("maxUnavailable: 0%, maxSurge: 0")+", ")), field: "roles[1].spec." + rollingPath + "maxUnavailable",
 		message: "cannot both be zero",
 	},
 	"placement type": {

@@ -96,7 +96,8 @@ func TestLongestNameOfDisaggregatedSet(t *testing.T) {
 		"eleven slices":  {"slices: 11", 32},
 		"longer role":    {roles(role("prefill", "", ""), role("prefill-2", "", "")), 31},
 		"workers":        {roles(placed("prefill", "", "size: 2"), role("decode", "", "")), 31},
-		"eleven groups":  {roles("{name: prefill, spec: {replicas: 11, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: worker, image: worker}]}}}}}", role("decode", "", "")), 30},
+		"ten and surge":  {roles("{name: prefill, spec: {replicas: 10, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: worker, image: worker}]}}}}}", role("decode", "", "")), 30},
+		"nine and surge": {roles("{name: prefill, spec: {replicas: 9, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: worker, image: worker}]}}}}}", role("decode", "", "")), 31},
 		"hash":           {roles(role("prefill", "", "groupIdentity: Hash, "), role("decode", "", "groupIdentity: Hash, ")), 35},
 		"40 and 20 fail": {roles(role(strings.Repeat("r", 20), "", ""), role("decode", "", "")), 20},
 	} {

@@ -10,6 +10,7 @@ import (
 	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
 )
 
@@ -20,26 +21,31 @@ const (
 )
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration) error {
+func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, measured *metrics.Metrics) error {
+	if err := measured.Follow(ctx, mgr.GetCache()); err != nil {
+		return err
+	}
 	if err := leaderworkerset.RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	reports := group.NewReports()
 	if err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
 		Reports:     reports,
+		Metrics:     measured,
 		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
 	}); err != nil {
 		return err
 	}
 	return group.Setup(mgr, group.Options{
 		Reports:     reports,
+		Metrics:     measured,
 		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
 	})
 }
 
 // setupWebhooks adds the webhooks to the manager.
-func setupWebhooks(mgr ctrl.Manager) error {
-	return webhook.Setup(mgr)
+func setupWebhooks(mgr ctrl.Manager, measured *metrics.Metrics) error {
+	return webhook.Setup(mgr, measured)
 }
 
 // concurrency is what the configuration says of a kind, or the default.

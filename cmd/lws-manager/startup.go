@@ -12,8 +12,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
@@ -35,6 +37,7 @@ type startup struct {
 	schema        *gate
 	caches        *gate
 	webhooks      healthz.Checker
+	metrics       *metrics.Metrics
 }
 
 func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
@@ -45,11 +48,15 @@ func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, 
 		schema:        newGate("CustomResourceDefinition " + definitionName + " was not looked at yet"),
 		caches:        newGate("the caches are not filled yet"),
 		webhooks:      webhooks,
+		metrics:       metrics.New(),
 	}
 }
 
 // setup adds the steps and the readiness checks to the manager.
 func (s *startup) setup(ctx context.Context) error {
+	if err := s.metrics.Register(registry.Registry); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
@@ -74,7 +81,7 @@ func (s *startup) startControllers(ctx context.Context) error {
 	if !s.awaitSchema(ctx) {
 		return nil
 	}
-	if err := setupControllers(ctx, s.mgr, s.configuration); err != nil {
+	if err := setupControllers(ctx, s.mgr, s.configuration, s.metrics); err != nil {
 		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {
@@ -90,7 +97,7 @@ func (s *startup) startWebhooks(ctx context.Context) error {
 		return nil
 	case <-s.certificate.opened:
 	}
-	return setupWebhooks(s.mgr)
+	return setupWebhooks(s.mgr, s.metrics)
 }
 
 // awaitSchema looks at the CustomResourceDefinition until it is what the manager

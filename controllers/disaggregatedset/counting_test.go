@@ -17,18 +17,31 @@ type counting struct {
 	writes      []string
 	// refuse returns the error of a write, or nil to let it through.
 	refuse func(write string) error
+	// cut returns the error that comes in place of the answer to a write, or nil.
+	cut func(write string) error
 }
 
 func newCounting(c client.Client) *counting {
 	return &counting{Client: c, lists: map[string]int{}, gets: map[string]int{}}
 }
 
-func (c *counting) write(verb, name string) error {
-	c.writes = append(c.writes, verb+" "+name)
+// attempt is one write. It is refused, carried out, or carried out and cut off from
+// its answer.
+func (c *counting) attempt(verb, name string, write func() error) error {
+	text := verb + " " + name
+	c.writes = append(c.writes, text)
 	if c.refuse != nil {
-		return c.refuse(verb + " " + name)
+		if err := c.refuse(text); err != nil {
+			return err
+		}
 	}
-	return nil
+	err := write()
+	if c.cut != nil {
+		if lost := c.cut(text); lost != nil {
+			return lost
+		}
+	}
+	return err
 }
 
 func (c *counting) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
@@ -42,24 +55,15 @@ func (c *counting) List(ctx context.Context, list client.ObjectList, opts ...cli
 }
 
 func (c *counting) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	if err := c.write("create", obj.GetName()); err != nil {
-		return err
-	}
-	return c.Client.Create(ctx, obj, opts...)
+	return c.attempt("create", obj.GetName(), func() error { return c.Client.Create(ctx, obj, opts...) })
 }
 
 func (c *counting) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	if err := c.write("patch", obj.GetName()); err != nil {
-		return err
-	}
-	return c.Client.Patch(ctx, obj, patch, opts...)
+	return c.attempt("patch", obj.GetName(), func() error { return c.Client.Patch(ctx, obj, patch, opts...) })
 }
 
 func (c *counting) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
-	if err := c.write("delete", obj.GetName()); err != nil {
-		return err
-	}
-	return c.Client.Delete(ctx, obj, opts...)
+	return c.attempt("delete", obj.GetName(), func() error { return c.Client.Delete(ctx, obj, opts...) })
 }
 
 func (c *counting) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
@@ -67,10 +71,7 @@ func (c *counting) Apply(ctx context.Context, obj runtime.ApplyConfiguration, op
 	if named, ok := obj.(interface{ GetName() *string }); ok && named.GetName() != nil {
 		name = *named.GetName()
 	}
-	if err := c.write("apply", name); err != nil {
-		return err
-	}
-	return c.Client.Apply(ctx, obj, opts...)
+	return c.attempt("apply", name, func() error { return c.Client.Apply(ctx, obj, opts...) })
 }
 
 func (c *counting) Status() client.SubResourceWriter {
@@ -83,8 +84,5 @@ type countingStatus struct {
 }
 
 func (s *countingStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	if err := s.counting.write("status", obj.GetName()); err != nil {
-		return err
-	}
-	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+	return s.counting.attempt("status", obj.GetName(), func() error { return s.SubResourceWriter.Patch(ctx, obj, patch, opts...) })
 }

@@ -39,6 +39,12 @@ func watchInvariants(w *world, floor, ceiling map[string]int32) *invariants {
 
 func (i *invariants) check(w *world) {
 	GinkgoHelper()
+	i.checkBudgets(w)
+	w.expectNoOrphans()
+}
+
+func (i *invariants) checkBudgets(w *world) {
+	GinkgoHelper()
 	ready, replicas := map[string]int32{}, map[string]int32{}
 	for _, set := range w.sets() {
 		key, _ := identity.KeyOf(set.Labels)
@@ -56,7 +62,6 @@ func (i *invariants) check(w *world) {
 		Expect(replicas[role]).To(BeNumerically("<=", ceiling), "replicas of %s: %s", role, w.describe())
 		i.highest[role] = max(i.highest[role], replicas[role])
 	}
-	w.expectNoOrphans()
 }
 
 // expectNoOrphans looks at whole reconciles: no revision has one role without the
@@ -363,6 +368,34 @@ var _ = Describe("A DisaggregatedSet", func() {
 		w.settle()
 		Expect(w.replicas()).To(Equal([]string{"0/context 3", "0/decode 2", "0/router 1"}))
 		Expect(w.reload().Status.Summary).To(Equal("context 3/3 decode 2/2 router 1/1"))
+	})
+
+	It("takes roles from an identity of their groups to the other with a rollout", func(ctx SpecContext) {
+		w := newWorld(ctx, pair(3, 2))
+		w.settle()
+		before := w.revision()
+		watchInvariants(w, map[string]int32{"0/prefill": 3, "0/decode": 2}, map[string]int32{"0/prefill": 4, "0/decode": 3})
+		w.change(func(spec *dsv1.DisaggregatedSetSpec) {
+			for i := range spec.Roles {
+				spec.Roles[i].Spec.GroupIdentity = lwsv1.HashGroupIdentity
+				spec.Roles[i].Spec.GroupReplacementPolicy = lwsv1.ImmediateGroupReplacement
+			}
+		})
+		w.settle()
+		Expect(w.revision()).NotTo(Equal(before))
+		Expect(w.replicas()).To(Equal([]string{"0/decode 2", "0/prefill 3"}))
+		for _, set := range w.sets() {
+			Expect(set.Spec.GroupIdentity).To(Equal(lwsv1.HashGroupIdentity))
+			Expect(set.Spec.GroupReplacementPolicy).To(Equal(lwsv1.ImmediateGroupReplacement))
+		}
+		w.change(func(spec *dsv1.DisaggregatedSetSpec) {
+			for i := range spec.Roles {
+				spec.Roles[i].Spec.GroupIdentity = lwsv1.OrdinalGroupIdentity
+				spec.Roles[i].Spec.GroupReplacementPolicy = lwsv1.PostTerminationGroupReplacement
+			}
+		})
+		w.settle()
+		Expect(w.revision()).To(Equal(before))
 	})
 
 	It("pauses and goes on", func(ctx SpecContext) {

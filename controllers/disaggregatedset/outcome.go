@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // outcome is what came of the writes of one reconcile.
@@ -24,7 +25,7 @@ type outcome struct {
 // failed sorts out the error of a write.
 func (o *outcome) failed(what string, err error) {
 	switch {
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err), isGone(err):
 		o.Stale = true
 		return
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -33,6 +34,12 @@ func (o *outcome) failed(what string, err error) {
 		o.Obstacles = append(o.Obstacles, fmt.Sprintf("%s was refused: %v", what, err))
 	}
 	o.Errs = append(o.Errs, fmt.Errorf("%s: %w", what, err))
+}
+
+// isGone says that an object is no longer there, which the cache will show, the set
+// itself included. That a kind is not served is another matter.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 func (o *outcome) lookAgain(after time.Duration) {

@@ -234,10 +234,31 @@ func TestStatusReasons(t *testing.T) {
 					t.Errorf("reason %s (%s), want %s", c.Reason, c.Message, tc.want)
 				}
 			}
+			if order := conditionTypes(status.Conditions); !slices.Equal(order, conditionOrder) {
+				t.Errorf("conditions in the order %v, want %v", order, conditionOrder)
+			}
 			if len(values) != 3 || values[dsv1.ConditionAvailable] == values[dsv1.ConditionProgressing] {
 				t.Errorf("conditions %v: all three, and Available is what Progressing is not", values)
 			}
 		})
+	}
+}
+
+func conditionTypes(conditions []metav1.Condition) []string {
+	var types []string
+	for _, c := range conditions {
+		types = append(types, c.Type)
+	}
+	return types
+}
+
+// A status of before has its conditions in another order, or one of somebody else's.
+func TestOrderOfStoredConditions(t *testing.T) {
+	stored := []metav1.Condition{{Type: "Theirs"}, {Type: dsv1.ConditionAvailable}, {Type: dsv1.ConditionProgressing}, {Type: dsv1.ConditionDegraded}}
+	order(stored)
+	want := []string{dsv1.ConditionDegraded, dsv1.ConditionAvailable, dsv1.ConditionProgressing, "Theirs"}
+	if got := conditionTypes(stored); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *Reconciler) reportScalers(ctx context.Context, seen *observation, out *
 		changed.Status = *status
 		patch := client.MergeFrom(role.Scaler)
 		if err := r.client.Status().Patch(ctx, changed, patch, client.FieldOwner(dsv1.FieldManager)); err != nil {
-			out.failed("storing the status of "+scalerKind+" "+role.Scaler.Name, client.IgnoreNotFound(err))
+			out.failed("storing the status of "+scalerKind+" "+role.Scaler.Name, err)
 			continue
 		}
 		if text := thinly(seen, role); text != "" && readyMessage(before) != text {

@@ -1,6 +1,7 @@
 package disaggregatedset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,10 +164,18 @@ func (o *observation) lacksScaler() string {
 	return ""
 }
 
-const allReady = "every role is at its target and ready in every slice"
+const (
+	allReady     = "every role is at its target and ready in every slice"
+	noneDegraded = "no LeaderWorkerSet is degraded"
+)
 
 func setConditions(conditions *[]metav1.Condition, seen *observation, p progress) {
 	set := conditionSetter(conditions, seen)
+	if text := seen.degraded(); text != "" {
+		set(dsv1.ConditionDegraded, true, dsv1.ReasonRoleDegraded, text)
+	} else {
+		set(dsv1.ConditionDegraded, false, dsv1.ReasonAsExpected, noneDegraded)
+	}
 	if p.Reason == "" {
 		set(dsv1.ConditionAvailable, true, dsv1.ReasonAllRolesReady, allReady)
 		set(dsv1.ConditionProgressing, false, dsv1.ReasonAllRolesReady, allReady)
@@ -174,11 +183,22 @@ func setConditions(conditions *[]metav1.Condition, seen *observation, p progress
 		set(dsv1.ConditionAvailable, false, dsv1.ReasonRolesNotReady, p.Message)
 		set(dsv1.ConditionProgressing, true, p.Reason, p.Message)
 	}
-	if text := seen.degraded(); text != "" {
-		set(dsv1.ConditionDegraded, true, dsv1.ReasonRoleDegraded, text)
-	} else {
-		set(dsv1.ConditionDegraded, false, dsv1.ReasonAsExpected, "no LeaderWorkerSet is degraded")
+	order(*conditions)
+}
+
+// conditionOrder has what matters most first: kubectl shows the first condition that
+// is True.
+var conditionOrder = []string{dsv1.ConditionDegraded, dsv1.ConditionAvailable, dsv1.ConditionProgressing}
+
+// order puts conditions of any age into the order of conditionOrder, and others behind.
+func order(conditions []metav1.Condition) {
+	rank := func(c metav1.Condition) int {
+		if at := slices.Index(conditionOrder, c.Type); at >= 0 {
+			return at
+		}
+		return len(conditionOrder)
 	}
+	slices.SortStableFunc(conditions, func(a, b metav1.Condition) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // messageLimit is what a condition may say, in bytes.
@@ -221,8 +241,9 @@ func unserved(seen *observation, why string) *dsv1.DisaggregatedSetStatus {
 	status := seen.Set.Status.DeepCopy()
 	status.ObservedGeneration = seen.Set.Generation
 	set := conditionSetter(&status.Conditions, seen)
+	set(dsv1.ConditionDegraded, false, dsv1.ReasonAsExpected, noneDegraded)
 	set(dsv1.ConditionAvailable, false, dsv1.ReasonSetAPINotAvailable, why)
 	set(dsv1.ConditionProgressing, true, dsv1.ReasonSetAPINotAvailable, why)
-	set(dsv1.ConditionDegraded, false, dsv1.ReasonAsExpected, "no LeaderWorkerSet is degraded")
+	order(status.Conditions)
 	return status
 }

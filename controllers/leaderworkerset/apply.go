@@ -24,6 +24,9 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 		seen:       seen,
 		out:        &outcome{Obstacles: p.Obstacles},
 	}
+	if w.remembered.Ending {
+		return w.out
+	}
 	w.tellObserved()
 	w.writeCounts(ctx, p.Counts)
 	hasRevision := w.writeRevisions(ctx, p.Revision)

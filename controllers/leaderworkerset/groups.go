@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +29,7 @@ type groupState struct {
 	Index         int32  // its number, 0 for all with Hash identity
 	Replaces      string // key of the group that it replaces, with Hash identity
 	Leader        objectRef
+	Created       time.Time // the leader
 	Revision      string
 	PodRevision   string // the StatefulSet controller's own name for what the leader was made from
 	SharesService bool   // its pods find each other by the shared Service
@@ -188,6 +190,7 @@ func groupOf(index int32, leader *corev1.Pod, worker *appsv1.StatefulSet) groupS
 		Index:         index,
 		Replaces:      leader.Annotations[lwsv1.ReplacesAnnotationKey],
 		Leader:        objectRef{leader.Name, leader.UID},
+		Created:       leader.CreationTimestamp.Time,
 		Revision:      leader.Labels[lwsv1.RevisionLabelKey],
 		PodRevision:   leader.Labels[appsv1.ControllerRevisionHashLabelKey],
 		SharesService: leader.Annotations[lwsv1.SubdomainPolicyAnnotationKey] != string(lwsv1.SubdomainUniquePerReplica),

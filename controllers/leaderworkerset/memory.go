@@ -24,6 +24,7 @@ type recollection struct {
 	Conflicts    map[string]conflict
 	Settled      map[types.UID]settled
 	Ended        map[types.UID]bool // leaders that the set has deleted, while the cache shows them
+	Ending       bool               // its namespace terminates: nothing can be made for it any more
 }
 
 // conflict is a name that somebody else's object has. The narrowed cache does not

@@ -1,6 +1,7 @@
 package leaderworkerset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -53,11 +54,12 @@ const (
 )
 
 // failed sorts out the error of a write. Nothing is made in a namespace that goes,
-// and nothing there is an error; what is gone has its own event. A refusal is
-// tried again with backoff like any error, for a quota may grow.
+// and nothing there is an error; what is gone has its own event; what the end of the
+// manager interrupts, its successor does. A refusal is tried again with backoff like
+// any error, for a quota may grow.
 func (o *outcome) failed(what string, err error) {
 	switch {
-	case isNamespaceTerminating(err), apierrors.IsNotFound(err):
+	case isNamespaceTerminating(err), apierrors.IsNotFound(err), errors.Is(err, context.Canceled):
 	case apierrors.IsConflict(err):
 		o.lookAgain(retryConflict)
 	default:

@@ -1,7 +1,9 @@
 package leaderworkerset
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -31,6 +33,7 @@ func TestFailedWrites(t *testing.T) {
 		again    time.Duration
 	}{
 		"a namespace that goes":  {verb: verbCreate, err: terminating},
+		"the manager stops":      {verb: verbUpdate, err: fmt.Errorf("patch: %w", context.Canceled)},
 		"an object that is gone": {verb: verbUpdate, err: apierrors.NewNotFound(resource, "x")},
 		"an old read":            {verb: verbUpdate, err: apierrors.NewConflict(resource, "x", errors.New("changed")), again: retryConflict},
 		"no time":                {verb: verbCreate, err: apierrors.NewTooManyRequests("busy", 1), errors: 1},
@@ -56,6 +59,9 @@ func TestFailedWrites(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.told, reasons(w.out.Told)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if want := errors.Is(tc.err, terminating); w.remembered.Ending != want {
+				t.Errorf("the namespace is remembered as ending: %v, want %v", w.remembered.Ending, want)
 			}
 			if len(w.out.Errs) != tc.errors || w.out.Again != tc.again {
 				t.Errorf("errors %v, again in %s", w.out.Errs, w.out.Again)

@@ -19,6 +19,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // Reconciler brings a set into line with its spec. What concerns one group only
@@ -30,6 +31,7 @@ type Reconciler struct {
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
 	memory   *memory
+	metrics  *metrics.Metrics
 }
 
 // New returns a reconciler of sets. The client reads from a cache with the
@@ -42,6 +44,10 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		recorder: recorder,
 		clock:    options.Clock,
 		memory:   newMemory(),
+		metrics:  options.Metrics,
+	}
+	if r.metrics == nil {
+		r.metrics = metrics.New()
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -99,6 +105,8 @@ func (r *Reconciler) report(ctx context.Context, seen *observation, p *plan, out
 		PodSelector:     identity.LeaderSelectorString(seen.Set.Name),
 		Now:             metav1.NewTime(seen.Now),
 	})
+	r.metrics.Observe(client.ObjectKeyFromObject(seen.Set),
+		sampleOf(p.Tally, seen.Groups, p.Rollout.Verdict, status.Conditions, seen.Now))
 	switch urgencyOf(stored, status) {
 	case statusEqual:
 		return

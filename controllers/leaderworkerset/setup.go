@@ -22,6 +22,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=list;watch;patch
@@ -40,6 +41,8 @@ import (
 type Options struct {
 	// Reports is what groups tell their sets.
 	Reports *group.Reports
+	// Metrics are what is measured; nil measures for nobody.
+	Metrics *metrics.Metrics
 	// Clock tells the time; nil is the clock of the machine.
 	Clock clock.PassiveClock
 	// Concurrency is how many sets are reconciled at the same time; 0 is 1.

@@ -45,6 +45,7 @@ func (w *writer) tell(about, text string, n notice) {
 
 // failed sorts out the error of a write. What the API server refuses is told.
 func (w *writer) failed(tried write, err error) {
+	w.remembered.Ending = w.remembered.Ending || isNamespaceTerminating(err)
 	if isRefusal(err) {
 		text := fmt.Sprintf("%s was refused: %v", tried, err)
 		tell, reason := failedUpdate, ""

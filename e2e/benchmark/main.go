@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/e2e/cluster/controlplane"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
@@ -28,6 +29,10 @@ type options struct {
 	shape shape
 	json  string
 	nodes int
+	// bystanders is how many StatefulSets, and pods, that are not ours are added.
+	bystanders int
+	// pprof is where the manager serves its profiles.
+	pprof string
 }
 
 func main() {
@@ -47,6 +52,8 @@ func parse() options {
 	flag.IntVar(&o.shape.Size, "size", 8, "pods of a group")
 	flag.IntVar(&o.nodes, "nodes", 10, "nodes of the cluster")
 	flag.StringVar(&o.json, "json", "benchmark.json", "file to keep the result in")
+	flag.IntVar(&o.bystanders, "bystanders", 5000, "number of StatefulSets and of pods that are none of the manager's business")
+	flag.StringVar(&o.pprof, "pprof", "", "address at which the manager serves profiles meanwhile, such as localhost:6060 (default a free one)")
 	flag.Parse()
 	return o
 }
@@ -55,6 +62,11 @@ func parse() options {
 func run(ctx context.Context, o options) (err error) {
 	if o.shape.Groups < 1 || o.shape.Size < 2 {
 		return fmt.Errorf("%s: at least 1 group of at least 2 pods is needed", o.shape)
+	}
+	if o.pprof == "" {
+		if o.pprof, err = freeAddress(ctx); err != nil {
+			return err
+		}
 	}
 	dir, err := os.MkdirTemp("", "lws-benchmark-")
 	if err != nil {
@@ -66,7 +78,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.Down()) }()
-	manager, err := startManager(ctx, cluster)
+	manager, err := startManager(ctx, cluster, o)
 	if err != nil {
 		return err
 	}
@@ -76,10 +88,12 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	stage.bystanders = o.bystanders
 	shipped := managers.LWS()
 	meter := meter{
 		stage:   stage,
 		manager: process{manager.PID},
+		heap:    profiles{o.pprof},
 		audit:   &auditLog{path: cluster.AuditLog(), user: "system:serviceaccount:" + shipped.Namespace + ":" + shipped.ServiceAccount},
 		log:     os.Stderr,
 	}
@@ -100,12 +114,12 @@ func startCluster(ctx context.Context, o options, dir string) (*controlplane.Clu
 	return controlplane.Up(ctx, options)
 }
 
-func startManager(ctx context.Context, cluster *controlplane.Cluster) (*managers.Process, error) {
+func startManager(ctx context.Context, cluster *controlplane.Cluster, o options) (*managers.Process, error) {
 	installed, err := managers.Install(ctx, cluster, managers.LWS())
 	if err != nil {
 		return nil, err
 	}
-	manager, err := installed.Start(ctx, managers.Options{})
+	manager, err := installed.Start(ctx, managers.Options{Configure: func(c *configv1.Configuration) { c.PprofBindAddress = o.pprof }})
 	if err != nil {
 		return nil, err
 	}

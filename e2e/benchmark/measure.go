@@ -11,12 +11,13 @@ import (
 type meter struct {
 	stage   *stage
 	manager process
+	heap    profiles
 	audit   *auditLog
 	log     io.Writer
 }
 
 func (m *meter) run(ctx context.Context, s shape) (*Report, error) {
-	report := &Report{Groups: s.Groups, Size: s.Size}
+	report := &Report{Groups: s.Groups, Size: s.Size, Bystanders: m.stage.bystanders}
 	for _, p := range m.stage.floorPhases() {
 		seconds, err := m.time(ctx, p)
 		if err != nil {
@@ -32,14 +33,24 @@ func (m *meter) run(ctx context.Context, s shape) (*Report, error) {
 		return nil, err
 	}
 	for _, p := range m.stage.setPhases() {
+		if p.name == bystandersPhase {
+			if report.HeapMB, err = m.heap.LiveHeap(ctx); err != nil {
+				return nil, err
+			}
+		}
 		measured, err := m.measure(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		report.TotalCPUSeconds += measured.CPUSeconds
 		report.Measurements = append(report.Measurements, measured)
-		if p.name == "bring-up" {
+		switch p.name {
+		case "bring-up":
 			report.MBPerThousand = (measured.PeakMB - report.IdleMB) * 1000 / float64(s.pods())
+		case bystandersPhase:
+			if report.HeapBesideMB, err = m.heap.LiveHeap(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	report.compare()

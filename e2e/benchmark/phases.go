@@ -19,6 +19,9 @@ import (
 // phaseLimit bounds a phase; one that takes longer has failed.
 const phaseLimit = 10 * time.Minute
 
+// bystandersPhase is the one in which nothing happens to the set.
+const bystandersPhase = "bystanders"
+
 // phase is one thing that happens to the floor or the set: what starts it, and
 // what is seen when it is over.
 type phase struct {
@@ -34,6 +37,8 @@ type stage struct {
 	world  *world
 	// restart asks the node of a pod for one restart of its container.
 	restart func(context.Context, *corev1.Pod) error
+	// bystanders is how many StatefulSets, and pods, that are not ours there are at last.
+	bystanders int
 	// before are the leaders when the current phase began.
 	before map[types.UID]string
 }
@@ -51,6 +56,7 @@ func (s *stage) setPhases() []phase {
 		{"rollout", s.changeTemplate, s.settled(s.shape.Groups)},
 		{"recovery of one group", s.failGroups(1), s.settled(1)},
 		{"recovery of all groups", s.failGroups(s.shape.Groups), s.settled(s.shape.Groups)},
+		{bystandersPhase, s.createBystanders, s.bystandersExist},
 		{"delete", s.deleteSet, s.nothingLeft(lwsv1.SetNameLabelKey)},
 	}
 }

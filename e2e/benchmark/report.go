@@ -24,12 +24,17 @@ type Measurement struct {
 
 // Report is a whole run.
 type Report struct {
-	Groups          int           `json:"groups"`
-	Size            int           `json:"size"`
-	IdleMB          float64       `json:"managerIdleMB"`
-	MBPerThousand   float64       `json:"managerMBPerThousandPods"`
-	TotalCPUSeconds float64       `json:"managerCPUSeconds"`
-	Measurements    []Measurement `json:"phases"`
+	Groups          int     `json:"groups"`
+	Size            int     `json:"size"`
+	IdleMB          float64 `json:"managerIdleMB"`
+	MBPerThousand   float64 `json:"managerMBPerThousandPods"`
+	TotalCPUSeconds float64 `json:"managerCPUSeconds"`
+	// Bystanders are StatefulSets, and pods, that are not ours, HeapMB and HeapBesideMB
+	// the live heap without and beside them.
+	Bystanders   int           `json:"bystanders"`
+	HeapMB       float64       `json:"managerHeapMB"`
+	HeapBesideMB float64       `json:"managerHeapBesideBystandersMB"`
+	Measurements []Measurement `json:"phases"`
 }
 
 // compare fills in the ratios to the floor. A rollout deletes and creates every
@@ -72,6 +77,8 @@ func (r *Report) table(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "\nmanager: %.2f CPU s in all, %.1f MB idle, %.1f MB more per 1,000 pods at the peak of the bring-up\n",
 		r.TotalCPUSeconds, r.IdleMB, r.MBPerThousand)
+	fmt.Fprintf(out, "its live heap: %.1f MB, and %.1f MB beside %d StatefulSets and as many pods that are not ours\n",
+		r.HeapMB, r.HeapBesideMB, r.Bystanders)
 	fmt.Fprintln(out, "\nrequests of the manager by phase:")
 	requests := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, m := range r.Measurements {

@@ -149,14 +149,18 @@ func userOf(shipped managers.Shipped) string {
 	return "system:serviceaccount:" + shipped.Namespace + ":" + shipped.ServiceAccount
 }
 
-// writeAuditPolicy writes a policy that logs the requests of a manager and nobody
+// writeAuditPolicy writes a policy that logs the requests of managers and nobody
 // else's: everybody's would be a hundred times as much.
-func writeAuditPolicy(dir string, shipped managers.Shipped) (string, error) {
+func writeAuditPolicy(dir string, shipped []managers.Shipped) (string, error) {
+	name, users := namePrefix, []string{}
+	for _, manager := range shipped {
+		name, users = name+manager.Name+"-", append(users, userOf(manager))
+	}
 	policy := map[string]any{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
 		"omitStages": []string{"RequestReceived"},
 		"rules": []map[string]any{
-			{"level": "Metadata", "users": []string{userOf(shipped)}},
+			{"level": "Metadata", "users": users},
 			{"level": "None"},
 		},
 	}
@@ -167,6 +171,6 @@ func writeAuditPolicy(dir string, shipped managers.Shipped) (string, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, namePrefix+shipped.Name+"-audit-policy.yaml")
+	path := filepath.Join(dir, name+"audit-policy.yaml")
 	return path, os.WriteFile(path, text, fileMode)
 }

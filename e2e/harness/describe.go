@@ -25,6 +25,7 @@ func (e *Environment) Describe(ctx context.Context, o *Observer) string {
 	for _, name := range history.setNames() {
 		e.describeSet(text, o, history, name)
 	}
+	history.describeDisaggregatedSets(text)
 	history.describeLives(text)
 	e.describeObjects(ctx, text, o.namespace)
 	found, err := logs(e.Cluster, logTail)

@@ -1,5 +1,5 @@
-// Package harness is what the end-to-end suites share: a local cluster with a
-// manager that runs as a process with the permissions that we ship, and a record of
+// Package harness is what the end-to-end suites share: a local cluster with
+// managers that run as processes with the permissions that we ship, and a record of
 // all that happened, which is judged afterwards. It knows nothing of a test
 // framework: it returns errors and lists of violations.
 //
@@ -12,5 +12,8 @@
 //   - mark: a moment of a recording, from which on something is judged.
 //   - violation: a promise that a recording breaks, as a sentence.
 //   - extremes: the fewest ready and the most existing groups ever seen.
+//   - watch: the extremes of every role of a DisaggregatedSet, and its revisions that
+//     had some of their roles only.
+//   - further kinds: what a suite wants to be recorded besides.
 //   - request: a line of the audit log, of the manager alone.
 package harness

@@ -35,8 +35,9 @@ const (
 type Options struct {
 	// Suite is a word in the name of the cluster.
 	Suite string
-	// Shipped is the manager.
+	// Shipped is the manager, Beside are others that it runs with.
 	Shipped managers.Shipped
+	Beside  []managers.Shipped
 	// Cluster changes what the cluster is started with.
 	Cluster func(*controlplane.Options)
 	// Run is what the manager is started with.
@@ -45,15 +46,16 @@ type Options struct {
 	Log io.Writer
 }
 
-// Environment is a cluster of its own with its manager.
+// Environment is a cluster of its own with its managers.
 type Environment struct {
 	Cluster *controlplane.Cluster
 	// Config, Client and Kube are the administrator's.
 	Config *rest.Config
 	Client client.WithWatch
 	Kube   kubernetes.Interface
-	// Manager is nil where the environment was joined.
+	// Manager and those Beside it, by name, are nil where the environment was joined.
 	Manager *Manager
+	Beside  map[string]*Manager
 }
 
 // Start starts an environment, or leaves nothing running. What an earlier process
@@ -70,7 +72,7 @@ func Start(ctx context.Context, options Options) (*Environment, error) {
 	o := controlplane.Defaults(dir)
 	o.Name = fmt.Sprintf("%s%s-%d", namePrefix, options.Suite, os.Getpid())
 	o.Kubernetes, o.Log = os.Getenv("KUBE"), options.Log
-	if o.AuditPolicy, err = writeAuditPolicy(dir, options.Shipped); err != nil {
+	if o.AuditPolicy, err = writeAuditPolicy(dir, append(options.Beside, options.Shipped)); err != nil {
 		return nil, err
 	}
 	if options.Cluster != nil {
@@ -82,12 +84,24 @@ func Start(ctx context.Context, options Options) (*Environment, error) {
 	}
 	e, err := connect(cluster)
 	if err == nil {
-		e.Manager, err = install(ctx, cluster, options)
+		err = e.install(ctx, options)
 	}
 	if err != nil {
 		return nil, errors.Join(err, managers.StopAll(cluster.Dir()), cluster.Down())
 	}
 	return e, nil
+}
+
+// install starts the managers; the one that is looked at is the last.
+func (e *Environment) install(ctx context.Context, options Options) (err error) {
+	e.Beside = map[string]*Manager{}
+	for _, shipped := range options.Beside {
+		if e.Beside[shipped.Name], err = install(ctx, e.Cluster, shipped, managers.Options{}); err != nil {
+			return err
+		}
+	}
+	e.Manager, err = install(ctx, e.Cluster, options.Shipped, options.Run)
+	return err
 }
 
 // Join finds an environment that another process started.

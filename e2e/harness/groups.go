@@ -9,11 +9,18 @@ import (
 
 // Mark is a moment of a recording. Events have none: they are sent later than what
 // they tell, and counted up later still.
-type Mark struct{ pods, sets int }
+type Mark struct {
+	pods, sets int
+	version    uint64
+}
 
 // Mark is now.
 func (h History) Mark() Mark {
-	return Mark{pods: len(h.Pods), sets: len(h.Sets)}
+	mark := Mark{pods: len(h.Pods), sets: len(h.Sets)}
+	for _, c := range h.changes() {
+		mark.version = max(mark.version, c.version)
+	}
+	return mark
 }
 
 // groupView is the pods of a group that exist, by name.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
@@ -42,6 +43,7 @@ type PodState struct {
 	Set      string
 	Group    string
 	Revision string
+	Labels   map[string]string
 	// Worker is 0 for the leader.
 	Worker int
 	// Size is that of the pod's group.
@@ -63,12 +65,20 @@ type ObjectState struct {
 	UID     types.UID
 }
 
+// FurtherState is an object of a further kind as it was from a moment on.
+type FurtherState struct {
+	At   time.Time
+	Gone bool
+	client.Object
+}
+
 // History is what was recorded, each kind in its own order.
 type History struct {
 	Sets         []SetState
 	Events       []Event
 	Pods         []PodState
 	StatefulSets []ObjectState
+	Further      []FurtherState
 }
 
 func newPodState(pod *corev1.Pod, gone bool) PodState {
@@ -76,6 +86,7 @@ func newPodState(pod *corev1.Pod, gone bool) PodState {
 		At: time.Now(), Version: VersionOf(pod), Gone: gone, Name: pod.Name, UID: pod.UID,
 		Set: pod.Labels[lwsv1.SetNameLabelKey], Group: pod.Labels[lwsv1.GroupIndexLabelKey],
 		Revision: pod.Labels[lwsv1.RevisionLabelKey],
+		Labels:   pod.Labels,
 		Ending:   pod.DeletionTimestamp != nil,
 		Gated:    len(pod.Spec.SchedulingGates) > 0,
 		Node:     pod.Spec.NodeName, Phase: pod.Status.Phase,

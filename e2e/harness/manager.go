@@ -18,12 +18,12 @@ type Manager struct {
 	usual     managers.Options
 }
 
-func install(ctx context.Context, cluster *controlplane.Cluster, options Options) (*Manager, error) {
-	installed, err := managers.Install(ctx, cluster, options.Shipped)
+func install(ctx context.Context, cluster *controlplane.Cluster, shipped managers.Shipped, usual managers.Options) (*Manager, error) {
+	installed, err := managers.Install(ctx, cluster, shipped)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{installed: installed, usual: options.Run}
+	m := &Manager{installed: installed, usual: usual}
 	return m, m.Restart(ctx)
 }
 

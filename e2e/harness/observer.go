@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
@@ -34,16 +35,17 @@ type Observer struct {
 	failure error
 }
 
-// Observe begins to record, and stops when ctx ends. What exists already is
-// recorded as if it had just been made.
-func (e *Environment) Observe(ctx context.Context, namespace string) (*Observer, error) {
+// Observe begins to record, also further kinds, and stops when ctx ends. What exists
+// already is recorded as if it had just been made.
+func (e *Environment) Observe(ctx context.Context, namespace string, further ...client.ObjectList) (*Observer, error) {
 	o := &Observer{
 		client: e.Client, namespace: namespace, started: time.Now(),
 		changed: make(chan struct{}), pods: map[string]*corev1.Pod{},
 	}
-	for _, list := range []client.ObjectList{
+	usual := []client.ObjectList{
 		&lwsv1.LeaderWorkerSetList{}, &corev1.EventList{}, &corev1.PodList{}, &appsv1.StatefulSetList{},
-	} {
+	}
+	for _, list := range append(usual, further...) {
 		if err := o.follow(ctx, list); err != nil {
 			return nil, err
 		}
@@ -124,6 +126,8 @@ func (o *Observer) record(change watch.Event) {
 		})
 	case *corev1.Event:
 		o.recordEvent(object, gone)
+	case client.Object:
+		o.history.Further = append(o.history.Further, FurtherState{At: time.Now(), Gone: gone, Object: object})
 	default:
 		o.failure = fmt.Errorf("a watch in %s gave %s of %T: %v", o.namespace, change.Type, object, object)
 	}
@@ -133,7 +137,7 @@ func (o *Observer) record(change watch.Event) {
 
 // recordEvent keeps one entry for each event about a set; a series only counts up.
 func (o *Observer) recordEvent(event *corev1.Event, gone bool) {
-	if gone || event.InvolvedObject.Kind != lwsv1.Kind {
+	if gone || !slices.Contains([]string{lwsv1.Kind, dsv1.Kind}, event.InvolvedObject.Kind) {
 		return
 	}
 	told := newEvent(event)
@@ -160,6 +164,7 @@ func (o *Observer) History() History {
 	return History{
 		Sets: slices.Clone(o.history.Sets), Events: slices.Clone(o.history.Events),
 		Pods: slices.Clone(o.history.Pods), StatefulSets: slices.Clone(o.history.StatefulSets),
+		Further: slices.Clone(o.history.Further),
 	}
 }
 

@@ -2,12 +2,10 @@
 // control plane, lws-manager as a process with the permissions that we ship, and what
 // a user sees.
 //
-//	make e2e         the files of specs that pass, E2E_FILES of the Makefile
-//	make e2e-all     all of them
+//	cd e2e && go tool ginkgo -procs=3 ./leaderworkerset
+//	cd e2e && go test ./leaderworkerset -ginkgo.focus-file=rollout_test
 //
-// Some specs of bringup, conflict, deletion, disturbed, drift, failure, rollout,
-// status and storage do not pass yet, and cost was not run: whether the spec or the manager is
-// wrong is open for each. A file belongs into E2E_FILES once all its specs pass.
+// DELETION_BATCHES=10 tries the deletion orders on 500 groups instead of 100.
 //
 // Vocabulary:
 //

@@ -45,6 +45,12 @@ var _ = Describe("A failure", func() {
 		Entry("of a worker that is evicted", 1, func(s *scenario) {
 			Expect(sim.Fail(s.ctx, s.env.Kube, s.namespace, "fail-1-1", "Evicted")).To(Succeed())
 		}),
+		Entry("of a worker that ends well", 1, func(s *scenario) {
+			Expect(sim.Succeed(s.ctx, s.env.Kube, s.namespace, "fail-1-1")).To(Succeed())
+		}),
+		Entry("of a worker whose name is made again before anybody looks", 1, func(s *scenario) {
+			s.remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "fail-1-1", Namespace: s.namespace}}, client.GracePeriodSeconds(0))
+		}),
 	)
 
 	It("of several groups is told of each, with the pod that caused it", func() {

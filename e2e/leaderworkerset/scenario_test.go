@@ -21,8 +21,12 @@ import (
 	"sigs.k8s.io/lws/e2e/harness"
 )
 
-// patience is how long a spec waits for what takes seconds on an idle machine.
-const patience = 2 * time.Minute
+// patience is how long a spec waits for what takes seconds on an idle machine, and
+// longPatience for what takes a minute.
+const (
+	patience     = 2 * time.Minute
+	longPatience = 3 * patience
+)
 
 // scenario is a namespace of its own for one spec, and all that was recorded in it.
 type scenario struct {
@@ -148,7 +152,12 @@ func (s *scenario) get(name string, object client.Object) {
 // await waits for what only depends on what is recorded.
 func (s *scenario) await(what string, holds func() (seen string, ok bool)) {
 	GinkgoHelper()
-	if err := s.Await(s.ctx, patience, holds); err != nil {
+	s.awaitFor(patience, what, holds)
+}
+
+func (s *scenario) awaitFor(limit time.Duration, what string, holds func() (seen string, ok bool)) {
+	GinkgoHelper()
+	if err := s.Await(s.ctx, limit, holds); err != nil {
 		Fail(fmt.Sprintf("%s: %v", what, err))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"sigs.k8s.io/lws/e2e/cluster/controlplane"
@@ -16,16 +17,21 @@ import (
 )
 
 const (
-	usage          = "Usage: local up|down [flags]"
+	usage          = "Usage: local up|down|env [flags]"
 	exitUsage      = 2
 	exitInterrupt  = 130
 	availableAfter = "120s"
 )
 
+// commands are what can be done.
+var commands = []string{"up", "down", "env"}
+
 // samples are what make up starts, with the set of each file.
 var samples = map[string]string{
 	"leaderworkerset_basic.yaml": "leaderworkerset/basic",
 	"leaderworkerset_vllm.yaml":  "leaderworkerset/vllm",
+	// Its HorizontalPodAutoscaler finds no metrics here, and keeps the least replicas.
+	"disaggregatedset_vllm_router.yaml": "disaggregatedset/vllm",
 }
 
 func main() {
@@ -37,7 +43,7 @@ func main() {
 
 // run executes one command. Progress goes to progress, what the user needs to out.
 func run(ctx context.Context, args []string, out, progress io.Writer) int {
-	if len(args) == 0 || (args[0] != "up" && args[0] != "down") {
+	if len(args) == 0 || !slices.Contains(commands, args[0]) {
 		fmt.Fprintln(progress, usage)
 		return exitUsage
 	}
@@ -62,9 +68,12 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		return 1
 	}
 	defer unlock()
-	if args[0] == "down" {
+	switch args[0] {
+	case "down":
 		err = down(options)
-	} else {
+	case "env":
+		err = environment(options, out)
+	default:
 		err = up(ctx, options, checkout, out)
 	}
 	switch {
@@ -134,7 +143,7 @@ func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout s
 	}
 	fmt.Fprintln(log, "samples are applied; waiting until they are Available")
 	if _, err := managers.Kubectl(ctx, cluster, nil, wait...); err != nil {
-		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "leaderworkersets,pods", "--output=wide")
+		seen, _ := managers.Kubectl(context.WithoutCancel(ctx), cluster, nil, "get", "disaggregatedsets,leaderworkersets,pods", "--output=wide")
 		return fmt.Errorf("%w\n%s", err, seen)
 	}
 	return nil
@@ -142,12 +151,27 @@ func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout s
 
 // show prints what there is and how to reach it.
 func show(ctx context.Context, cluster *controlplane.Cluster, out io.Writer) error {
-	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "leaderworkersets")
+	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "disaggregatedsets,leaderworkersets")
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\nto use it:\nexport PATH='%s':$PATH KUBECONFIG='%s'\n", sets, cluster.BinDir(), cluster.Kubeconfig())
+	fmt.Fprintf(out, "%s\nto use it:\n%s\n", sets, export(cluster))
 	return nil
+}
+
+// environment prints the line for a shell that make up ends with.
+func environment(options controlplane.Options, out io.Writer) error {
+	cluster, err := controlplane.Open(options.Dir, options.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, export(cluster))
+	return nil
+}
+
+// export is what gives a shell kubectl and the cluster.
+func export(cluster *controlplane.Cluster) string {
+	return fmt.Sprintf("export PATH='%s':$PATH KUBECONFIG='%s'", cluster.BinDir(), cluster.Kubeconfig())
 }
 
 // down stops the managers and the cluster, and removes what they left.

@@ -34,6 +34,15 @@ type Options struct {
 	// Args are further flags, Env further variables.
 	Args []string
 	Env  []string
+	// Proxy is what stands between the manager and the API server, if anything does.
+	Proxy *Proxy
+}
+
+// Proxy is an address that takes requests to the API server, and the certificate, as
+// PEM, that it has there: over plain HTTP clients send no token.
+type Proxy struct {
+	URL         string
+	Certificate []byte
 }
 
 // Process is a manager that runs.
@@ -107,7 +116,7 @@ func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, 
 	if err := m.cluster.ServiceAccountKubeconfig(ctx, m.Namespace, m.ServiceAccount, kubeconfig); err != nil {
 		return "", "", err
 	}
-	return file, kubeconfig, inNamespace(kubeconfig, m.Namespace)
+	return file, kubeconfig, adjust(kubeconfig, m.Namespace, options.Proxy)
 }
 
 // recorded runs a program that has recorded its process before it begins: whoever

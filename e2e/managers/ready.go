@@ -52,15 +52,20 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// inNamespace sets the namespace of a kubeconfig's context: the manager takes it
-// for its own.
-func inNamespace(kubeconfig, namespace string) error {
+// adjust sets the namespace of a kubeconfig's context, which the manager takes for its
+// own, and the way to the API server.
+func adjust(kubeconfig, namespace string, proxy *Proxy) error {
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
 		return err
 	}
 	for _, inContext := range config.Contexts {
 		inContext.Namespace = namespace
+	}
+	for _, cluster := range config.Clusters {
+		if proxy != nil {
+			cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = proxy.URL, proxy.Certificate, ""
+		}
 	}
 	return clientcmd.WriteToFile(*config, kubeconfig)
 }

@@ -1,6 +1,8 @@
 package v1
 
 import (
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
@@ -23,9 +25,35 @@ func IsExternal(role *DisaggregatedRoleSpec) bool {
 }
 
 // RoleLeaderWorkerSet is the role as a LeaderWorkerSet, for the accessors of that
-// API. It shares the role's memory and is not for writing.
+// API, with the budgets that a role has for defaults. It shares the role's memory and
+// is not for writing.
 func RoleLeaderWorkerSet(role *DisaggregatedRoleSpec) *lwsv1.LeaderWorkerSet {
-	return &lwsv1.LeaderWorkerSet{ObjectMeta: role.ObjectMeta, Spec: role.Spec}
+	set := &lwsv1.LeaderWorkerSet{ObjectMeta: role.ObjectMeta, Spec: role.Spec}
+	set.Spec.RolloutStrategy.RollingUpdateConfiguration = RoleRollingUpdate(&role.Spec)
+	return set
+}
+
+// Defaults of a role's budgets, which differ from those of a LeaderWorkerSet: new
+// groups of a role start beside the old ones.
+const (
+	DefaultRoleMaxSurge       = 1
+	DefaultRoleMaxUnavailable = 0
+)
+
+// RoleRollingUpdate is the budgets of a role's rollout with its defaults.
+func RoleRollingUpdate(spec *lwsv1.LeaderWorkerSetSpec) *lwsv1.RollingUpdateConfiguration {
+	surge, unavailable := intstr.FromInt32(DefaultRoleMaxSurge), intstr.FromInt32(DefaultRoleMaxUnavailable)
+	config := lwsv1.RollingUpdateConfiguration{}
+	if written := spec.RolloutStrategy.RollingUpdateConfiguration; written != nil {
+		config = *written.DeepCopy()
+	}
+	if config.MaxSurge == nil {
+		config.MaxSurge = &surge
+	}
+	if config.MaxUnavailable == nil {
+		config.MaxUnavailable = &unavailable
+	}
+	return &config
 }
 
 // SliceTopology is the type of the set's placement policy and the node label

@@ -79,8 +79,15 @@ func TestRoleLeaderWorkerSet(t *testing.T) {
 	role := dstest.NewRole("r").From(lwstest.New("x").Replicas(10).MaxSurge("25%").
 		Annotation(lwsv1.ExclusiveTopologyAnnotationKey, "zone")).Obj()
 	set := dsv1.RoleLeaderWorkerSet(&role)
-	if got := lwsv1.Budget(set); got != (lwsv1.RolloutBudget{MaxSurge: 3, MaxUnavailable: 1}) {
+	if got := lwsv1.Budget(set); got != (lwsv1.RolloutBudget{MaxSurge: 3, MaxUnavailable: 0}) {
 		t.Errorf("budget is %+v", got)
+	}
+	if role.Spec.RolloutStrategy.RollingUpdateConfiguration.MaxUnavailable != nil {
+		t.Error("the role has a default written into it")
+	}
+	unset := dstest.NewRole("r").Replicas(10).Obj()
+	if got := lwsv1.Budget(dsv1.RoleLeaderWorkerSet(&unset)); got != (lwsv1.RolloutBudget{MaxSurge: 1, MaxUnavailable: 0}) {
+		t.Errorf("budget of a role that gives none is %+v", got)
 	}
 	if got := lwsv1.GroupTopology(set.Annotations, &set.Spec.LeaderWorkerTemplate); got != "zone" {
 		t.Errorf("topology is %q, want zone", got)

@@ -3,8 +3,9 @@
 // drops their descriptions, which are nine tenths of the bytes and documented by
 // Kubernetes, so that definitions are small enough to be applied, stored and
 // shipped; and it bounds the quantities in claims, so that rules can compare them
-// within the cost that the API server permits. It rewrites the files in place; a
-// second run changes nothing.
+// within the cost that the API server permits. It also drops the defaults that a
+// LeaderWorkerSet has and a role does not. It rewrites the files in place; a second
+// run changes nothing.
 //
 //	crdgen DIRECTORY
 package main
@@ -21,6 +22,7 @@ import (
 
 const (
 	claimsField = "volumeClaimTemplates"
+	rolesField  = "roles"
 
 	// maxQuantityLength is several times what any quantity needs.
 	maxQuantityLength = "64"
@@ -28,6 +30,10 @@ const (
 
 // foreignFields are the fields below which descriptions are dropped.
 var foreignFields = []string{"leaderTemplate", "workerTemplate", claimsField}
+
+// undefaultedInRoles are the fields whose defaults in a role are not those of a
+// LeaderWorkerSet. Absent, they stay so, and the manager knows what that means.
+var undefaultedInRoles = []string{"maxSurge", "maxUnavailable"}
 
 func main() {
 	if len(os.Args) != 2 {
@@ -125,6 +131,9 @@ func slimSchema(schema *yaml.Node, keep bool) {
 
 // slimProperty keeps the description of a foreign field itself: it is ours.
 func slimProperty(name string, schema *yaml.Node, keep bool) {
+	if keep && name == rolesField {
+		dropDefaults(schema)
+	}
 	if keep && slices.Contains(foreignFields, name) {
 		description := child(schema, "description")
 		slimSchema(schema, false)
@@ -141,12 +150,26 @@ func slimProperty(name string, schema *yaml.Node, keep bool) {
 
 // removeDescription leaves a property that is called description alone: its value
 // is a schema and not text.
-func removeDescription(schema *yaml.Node) {
+func removeDescription(schema *yaml.Node) { removeScalar(schema, "description") }
+
+func removeScalar(schema *yaml.Node, key string) {
 	for i := 0; i < len(schema.Content); i += 2 {
-		if schema.Content[i].Value == "description" && schema.Content[i+1].Kind == yaml.ScalarNode {
+		if schema.Content[i].Value == key && schema.Content[i+1].Kind == yaml.ScalarNode {
 			schema.Content = slices.Delete(schema.Content, i, i+2)
 			return
 		}
+	}
+}
+
+// dropDefaults drops those of undefaultedInRoles below a schema.
+func dropDefaults(schema *yaml.Node) {
+	for _, field := range undefaultedInRoles {
+		if property := child(child(schema, "properties"), field); property != nil {
+			removeScalar(property, "default")
+		}
+	}
+	for _, part := range schema.Content {
+		dropDefaults(part)
 	}
 }
 

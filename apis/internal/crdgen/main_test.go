@@ -25,6 +25,21 @@ spec:
                 default: 1
                 description: how many
                 type: integer
+              roles:
+                items:
+                  properties:
+                    maxSurge:
+                      default: 0
+                      description: how many more
+                      x-kubernetes-int-or-string: true
+                    replicas:
+                      default: 1
+                      type: integer
+                  type: object
+                type: array
+              maxSurge:
+                default: 0
+                x-kubernetes-int-or-string: true
               workerTemplate:
                 description: the pods
                 properties:
@@ -79,6 +94,20 @@ spec:
                 default: 1
                 description: how many
                 type: integer
+              roles:
+                items:
+                  properties:
+                    maxSurge:
+                      description: how many more
+                      x-kubernetes-int-or-string: true
+                    replicas:
+                      default: 1
+                      type: integer
+                  type: object
+                type: array
+              maxSurge:
+                default: 0
+                x-kubernetes-int-or-string: true
               workerTemplate:
                 description: the pods
                 properties:

@@ -86,8 +86,11 @@ type LeaderWorkerTemplate struct {
 
 	// persistentVolumeClaimRetentionPolicy is what becomes of the claims when the
 	// set is deleted (whenDeleted) or a group is scaled away (whenScaled): Retain
-	// or Delete. Absent, they are retained. Can change at any time, without a
-	// rollout.
+	// or Delete. Absent, they are retained. The leaders and the workers of every group
+	// have StatefulSets of their own, which it is copied to: the StatefulSet of the
+	// workers is deleted with its group, also when the group is recreated or scaled
+	// away, so the claims of workers follow whenDeleted each time. Can change at any
+	// time, without a rollout.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.whenDeleted) || self.whenDeleted in ['Retain', 'Delete']",message="must be Retain or Delete",fieldPath=".whenDeleted"
 	// +kubebuilder:validation:XValidation:rule="!has(self.whenScaled) || self.whenScaled in ['Retain', 'Delete']",message="must be Retain or Delete",fieldPath=".whenScaled"

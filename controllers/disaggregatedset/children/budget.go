@@ -3,6 +3,7 @@ package children
 import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
@@ -11,13 +12,6 @@ type Budget struct {
 	Surge       int
 	Unavailable int
 }
-
-// Defaults of a role's budgets, which differ from those of a LeaderWorkerSet: the
-// roles of a set start beside the old ones.
-const (
-	defaultSurge       = 1
-	defaultUnavailable = 0
-)
 
 // BudgetOf resolves the budgets of a role for its target: a surge rounds up,
 // unavailability down. Where both come out as zero, unavailability counts as 1,
@@ -38,23 +32,18 @@ func RoundsToZero(spec *lwsv1.LeaderWorkerSetSpec, target int) bool {
 func (b Budget) isZero() bool { return b.Surge == 0 && b.Unavailable == 0 }
 
 func asWritten(spec *lwsv1.LeaderWorkerSetSpec, target int) Budget {
-	config := spec.RolloutStrategy.RollingUpdateConfiguration
-	if config == nil {
-		return Budget{Surge: defaultSurge, Unavailable: defaultUnavailable}
-	}
+	config := dsv1.RoleRollingUpdate(spec)
 	return Budget{
-		Surge:       resolve(config.MaxSurge, target, true, defaultSurge),
-		Unavailable: resolve(config.MaxUnavailable, target, false, defaultUnavailable),
+		Surge:       resolve(config.MaxSurge, target, true),
+		Unavailable: resolve(config.MaxUnavailable, target, false),
 	}
 }
 
-func resolve(value *intstr.IntOrString, target int, roundUp bool, fallback int) int {
-	if value == nil {
-		return fallback
-	}
+// resolve counts what is no percentage, which the schema refuses, as zero.
+func resolve(value *intstr.IntOrString, target int, roundUp bool) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(value, target, roundUp)
 	if err != nil {
-		return fallback
+		return 0
 	}
 	return max(n, 0)
 }

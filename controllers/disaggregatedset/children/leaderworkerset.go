@@ -85,6 +85,9 @@ func (c *LeaderWorkerSet) spec() (*lwsv1.LeaderWorkerSetSpec, bool, error) {
 		copyLiveFields(&c.Role.Spec, spec)
 		spec.RolloutStrategy = c.Budget.strategy()
 	}
+	if keeps {
+		keepPossible(spec, &c.Live.Spec)
+	}
 	replicas := int32(c.Replicas)
 	spec.Replicas = &replicas
 	return spec, !keeps, nil
@@ -115,6 +118,18 @@ func copyLiveFields(from, to *lwsv1.LeaderWorkerSetSpec) {
 	template.MaxGroupRestarts = from.LeaderWorkerTemplate.MaxGroupRestarts
 	template.RestartBackoff = from.LeaderWorkerTemplate.RestartBackoff
 	template.PersistentVolumeClaimRetentionPolicy = from.LeaderWorkerTemplate.PersistentVolumeClaimRetentionPolicy
+}
+
+// keepPossible leaves a template of before the live fields that it has where those of
+// the role go with another template only: the API server would refuse the pair, and
+// with it the steps of the rollout.
+func keepPossible(spec, live *lwsv1.LeaderWorkerSetSpec) {
+	if spec.GroupReplacementPolicy == lwsv1.ImmediateGroupReplacement && spec.GroupIdentity != lwsv1.HashGroupIdentity {
+		spec.GroupReplacementPolicy = live.GroupReplacementPolicy
+	}
+	if spec.StartupPolicy == lwsv1.LeaderReadyStartupPolicy && spec.Scheduling != nil {
+		spec.StartupPolicy = live.StartupPolicy
+	}
 }
 
 // liveFieldsEqual compares all but the template; an absent field is its default.

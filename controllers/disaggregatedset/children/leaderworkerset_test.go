@@ -188,7 +188,11 @@ func TestWhatChangesALiveLeaderWorkerSet(t *testing.T) {
 			c.Meaning = nil
 			c.Role.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = "newer"
 		}, false, false},
-		"a removed role keeps all":              {func(c *LeaderWorkerSet) { c.Role = nil; c.Live.Labels = identity.LeaderWorkerSetLabels("llm", key) }, false, false},
+		"a removed role keeps all": {func(c *LeaderWorkerSet) { c.Role = nil; c.Live.Labels = identity.LeaderWorkerSetLabels("llm", key) }, false, false},
+		"an old revision keeps what goes with its template only": {func(c *LeaderWorkerSet) {
+			c.Meaning = nil
+			c.Role.Spec.GroupIdentity, c.Role.Spec.GroupReplacementPolicy = lwsv1.HashGroupIdentity, lwsv1.ImmediateGroupReplacement
+		}, false, false},
 		"replicas of the spec that are ignored": {func(c *LeaderWorkerSet) { c.Ignored = ptr.To(2) }, true, false},
 	}
 	for name, tc := range changes {

@@ -107,10 +107,17 @@ func describeEnding(p *pod, now time.Time) string {
 
 // slack is how much longer than its grace period a pod may take to go before that
 // is worth a word: node agents and garbage collection need some time.
-const slack = 10 * time.Second
+const slack = 20 * time.Second
 
 func isOverdue(p *pod, now time.Time) bool {
-	return p.Deleting && !p.Deadline.Add(slack).After(now)
+	return p.isWaitedFor() && !p.Deadline.Add(slack).After(now)
+}
+
+// isWaitedFor: the pod is going, and somebody has yet to do something about it. A
+// leader that has terminated and whose object is there until its workers are gone is
+// not what is waited for.
+func (p *pod) isWaitedFor() bool {
+	return p.Deleting && (!p.isTerminal() || len(p.HeldBy) > 0)
 }
 
 // overdue are the pods that should be gone, and when the next one will be overdue,
@@ -120,7 +127,7 @@ func overdue(pods []pod, now time.Time) (late []pod, next time.Time) {
 		switch {
 		case isOverdue(&p, now):
 			late = append(late, p)
-		case p.Deleting && (next.IsZero() || p.Deadline.Before(next)):
+		case p.isWaitedFor() && (next.IsZero() || p.Deadline.Before(next)):
 			next = p.Deadline
 		}
 	}

@@ -93,14 +93,17 @@ func TestDecideGate(t *testing.T) {
 func TestOverdue(t *testing.T) {
 	pods := []pod{worker(1), worker(2, deleting), worker(3, deleting)}
 	pods[2].Deadline = testStart.Add(time.Hour)
+	ended := worker(4, deleting) // its object stays until others are gone
+	ended.Phase = corev1.PodFailed
+	pods = append(pods, ended)
 	tests := map[string]struct {
 		now  time.Duration
 		late int
 		next time.Duration
 	}{
-		"in the grace period":         {29 * time.Second, 0, 40 * time.Second},
-		"just after it":               {39 * time.Second, 0, 40 * time.Second},
-		"one is late":                 {40 * time.Second, 1, time.Hour + 10*time.Second},
+		"in the grace period":         {29 * time.Second, 0, 30*time.Second + slack},
+		"just after it":               {29*time.Second + slack, 0, 30*time.Second + slack},
+		"one is late":                 {30*time.Second + slack, 1, time.Hour + slack},
 		"both are late, none to wait": {2 * time.Hour, 2, 0},
 	}
 	for name, test := range tests {

@@ -78,6 +78,9 @@ func (s deleteLeader) run(ctx context.Context, w *writer) error {
 	if err := w.delete(ctx, &corev1.Pod{}, s.Leader.Name, s.Leader.UID, metav1.DeletePropagationForeground); err != nil {
 		return err
 	}
+	if s.Failure != nil && !w.note.deleted {
+		w.metrics.Recreated(w.o.Group.SetKey(), string(s.Failure.Kind))
+	}
 	w.note.deleted = true
 	if s.Failure != nil {
 		w.log(ctx).Info("Recreating group", "leader", s.Leader.UID, "cause", s.Failure.Kind, "pod", s.Failure.Pod)

@@ -86,10 +86,12 @@ func groupRecovered(index, leader string) event {
 	}
 }
 
+// replacementDeferred is told once for each leader, not for each pod that went
+// meanwhile: the condition is up to date.
 func replacementDeferred(message string) event {
 	return event{
 		Type: corev1.EventTypeNormal, Reason: lwsv1.ReasonGroupReplacementDeferred, Action: actionAdmit,
-		Note: message, Topic: topicDeferred,
+		Note: message, Topic: topicDeferred, Text: "deferred",
 	}
 }
 
@@ -144,6 +146,9 @@ func (r *Reconciler) tell(o *observation, n *note, told []event) {
 			text = e.Note
 		}
 		if n.tell(e.Topic, text) {
+			if e.Topic == topicBackoff {
+				r.metrics.Deferred(o.Group.SetKey())
+			}
 			r.recorder.Eventf(o.set, leader, e.Type, e.Reason, e.Action, "%s", shortened(e.Note))
 		}
 	}

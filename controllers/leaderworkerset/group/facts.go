@@ -62,16 +62,18 @@ func (o *observation) isDesired() bool {
 }
 
 // isRevisionWanted: at or above the set's partition a leader has to be of the update
-// revision, below it of what the StatefulSet controller calls current: no plan is
-// needed to know. A gated leader of any other revision will be replaced. A Deployment
-// makes no leader that it does not want.
+// revision, below it of what the StatefulSet controller calls current and leaves
+// alone: no plan is needed to know. A gated leader of any other revision will be
+// replaced. A Deployment makes no leader that it does not
+// want.
 func (o *observation) isRevisionWanted() bool {
 	if o.Group.HasKey() {
 		return true
 	}
 	ordinal, ok := o.Group.Ordinal()
 	if ok && o.Leaders != nil && ordinal < o.Set.Partition {
-		return o.Leader.PodRevision == o.Leaders.CurrentRevision
+		isSpared := o.Leader.Revision == o.Leaders.UpdateRevision || ordinal < o.Leaders.Spares
+		return o.Leader.PodRevision == o.Leaders.CurrentRevision && isSpared
 	}
 	return !o.isOutdated()
 }

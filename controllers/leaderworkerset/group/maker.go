@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"math"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,9 @@ type leadersFacts struct {
 	Replicas        int32
 	UpdateRevision  string
 	CurrentRevision string // of its pods, as the StatefulSet controller calls it
+	// Spares is the index below which the StatefulSet controller, which has observed its
+	// generation, leaves leaders alone that are not of its template.
+	Spares int32
 	// ReplicaSet is that of the Deployment which made this leader, empty if there is none.
 	ReplicaSet types.UID
 }
@@ -65,14 +69,28 @@ func (r *Reconciler) makerOf(ctx context.Context, namespace string, controller o
 }
 
 func leadersFactsOf(leaders *appsv1.StatefulSet) *leadersFacts {
-	facts := &leadersFacts{
+	return &leadersFacts{
 		UID:             leaders.UID,
 		Owner:           controllerOf(leaders),
 		Replicas:        replicasOr1(leaders.Spec.Replicas),
 		UpdateRevision:  leaders.Labels[lwsv1.RevisionLabelKey],
 		CurrentRevision: leaders.Status.CurrentRevision,
+		Spares:          sparedBy(leaders),
 	}
-	return facts
+}
+
+func sparedBy(leaders *appsv1.StatefulSet) int32 {
+	strategy := leaders.Spec.UpdateStrategy
+	switch {
+	case leaders.Status.ObservedGeneration != leaders.Generation:
+		return 0
+	case strategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
+		return math.MaxInt32
+	case strategy.RollingUpdate == nil || strategy.RollingUpdate.Partition == nil:
+		return 0
+	default:
+		return *strategy.RollingUpdate.Partition
+	}
 }
 
 func leadersFactsOfDeployment(leaders *appsv1.Deployment) *leadersFacts {

@@ -115,8 +115,11 @@ func TestPlanOfBringUp(t *testing.T) {
 			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision = "new" }), held: gateRevision,
 		},
 		"an old revision below the partition": {
-			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Set.Partition = "new", 4 }),
+			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Leaders.Spares, o.Set.Partition = "new", 4, 4 }),
 			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"an old revision below the partition of the set but not of its StatefulSet, or not seen by its controller": {
+			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision, o.Leaders.Spares, o.Set.Partition = "new", 3, 4 }), held: gateRevision,
 		},
 		"the new revision below the partition": {
 			change: also(fresh, func(o *observation) {
@@ -167,7 +170,7 @@ func TestPlanOfPredecessors(t *testing.T) {
 		},
 		"its pods are waited for": {
 			change: also(fresh, left(deleting), func(o *observation) { o.Now = testStart }),
-			held:   gatePredecessor, after: 40 * time.Second,
+			held:   gatePredecessor, after: 30*time.Second + slack,
 		},
 		"its pods are late": {
 			change: also(fresh, left(deleting)), told: []string{lwsv1.ReasonGroupReplacementDeferred}, held: gatePredecessor, report: waiting,
@@ -178,12 +181,12 @@ func TestPlanOfPredecessors(t *testing.T) {
 		"pods that nobody ends are ended": {
 			change: also(fresh, func(o *observation) { o.Living.Orphans = []pod{worker(1), worker(2, deleting)}; o.Now = testStart }),
 			steps:  []string{"deletePod set-3-1"}, held: gatePredecessor,
-			after: 40 * time.Second,
+			after: 30*time.Second + slack,
 		},
 		"pods that were retained are let go": {
 			change: also(fresh, left(deleting, retained), func(o *observation) { o.Now = testStart }),
 			steps:  []string{"releasePod set-3-1"}, held: gatePredecessor,
-			after: 40 * time.Second,
+			after: 30*time.Second + slack,
 		},
 		"admission after that is told": {
 			change: also(fresh, func(o *observation) { o.Noted.told = map[string]string{topicDeferred: "x"} }),
@@ -259,7 +262,7 @@ func TestPlanOfFailures(t *testing.T) {
 		"its StatefulSet replaces a leader that failed": {
 			change: func(o *observation) { o.Leader.Phase = corev1.PodFailed },
 		},
-		"the leader is going already": {change: also(lostWorker, func(o *observation) { deleting(&o.Leader.pod); o.Now = testStart }), after: 40 * time.Second},
+		"the leader is going already": {change: also(lostWorker, func(o *observation) { deleting(&o.Leader.pod); o.Now = testStart }), after: 30*time.Second + slack},
 		"its leader belongs to nobody for a moment": {
 			change: also(lostWorker, func(o *observation) { o.Leader.Controlled = false }),
 		},
@@ -305,8 +308,8 @@ func TestPlanOfTermination(t *testing.T) {
 	ending := func(o *observation) { deleting(&o.Leader.pod); o.Now = testStart }
 	parallel := func(o *observation) { o.Set.Parallel, o.Leader.Parallel = true, true }
 	testPlans(t, map[string]planCase{
-		"Sequential": {change: ending, after: 40 * time.Second},
-		"Parallel":   {change: also(ending, parallel), steps: []string{"deleteWorkers workers"}, after: 40 * time.Second},
+		"Sequential": {change: ending, after: 30*time.Second + slack},
+		"Parallel":   {change: also(ending, parallel), steps: []string{"deleteWorkers workers"}, after: 30*time.Second + slack},
 		"Parallel, the set is gone": {
 			change: also(ending, parallel, func(o *observation) { o.Set = nil }), steps: []string{"deleteWorkers workers"},
 		},

@@ -17,6 +17,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // Reconciler looks after one group at a time.
@@ -29,6 +30,7 @@ type Reconciler struct {
 	notes    *notes
 	ledger   *ledger
 	paired   *pairs
+	metrics  *metrics.Metrics
 }
 
 // New returns a reconciler of groups. live reads past the cache.
@@ -42,6 +44,10 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		notes:    newNotes(),
 		ledger:   newLedger(),
 		paired:   newPairs(),
+		metrics:  options.Metrics,
+	}
+	if r.metrics == nil {
+		r.metrics = metrics.New()
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -88,8 +94,8 @@ func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
 	p.Tell = nil
 	taken, isTaken := isTaken(err)
 	switch {
-	case errors.Is(err, errEnding):
-		return reconcile.Result{}, nil
+	case errors.Is(err, errEnding), errors.Is(err, context.Canceled):
+		return reconcile.Result{}, nil // the next manager goes on
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: w.note.behind()}, nil
 	case isTaken:

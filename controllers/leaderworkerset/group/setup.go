@@ -15,6 +15,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=get;list;watch
@@ -33,6 +34,8 @@ import (
 type Options struct {
 	// Reports is what groups tell their sets.
 	Reports *Reports
+	// Metrics are what is measured; nil measures for nobody.
+	Metrics *metrics.Metrics
 	// Clock tells the time; nil is the clock of the machine.
 	Clock clock.PassiveClock
 	// Concurrency is how many groups are reconciled at the same time; 0 is 1.

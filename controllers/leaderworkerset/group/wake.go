@@ -174,7 +174,8 @@ func (w *waker) statefulSet(ctx context.Context, before, after *appsv1.StatefulS
 		w.all(ctx, set, q)
 	case replicasOf(after) != replicasOf(before),
 		before.Labels[lwsv1.RevisionLabelKey] != after.Labels[lwsv1.RevisionLabelKey],
-		before.Status.CurrentRevision != after.Status.CurrentRevision:
+		before.Status.CurrentRevision != after.Status.CurrentRevision,
+		sparedBy(before) != sparedBy(after):
 		w.waiting(ctx, set, q)
 	}
 }

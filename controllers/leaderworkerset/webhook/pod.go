@@ -10,10 +10,13 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
 )
 
@@ -21,6 +24,8 @@ import (
 type podAdmission struct {
 	decoder admission.Decoder
 	reader  reader
+	metrics *metrics.Metrics
+	clock   clock.PassiveClock
 }
 
 // Handle changes a pod of a set and lets every other pass as it is.
@@ -35,7 +40,7 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 	if pod.Namespace == "" {
 		pod.Namespace = request.Namespace
 	}
-	before := pod.DeepCopy()
+	before, began := pod.DeepCopy(), p.clock.Now()
 	found, err := p.find(ctx, pod)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
@@ -43,6 +48,7 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 	if found == nil {
 		return admission.Allowed("")
 	}
+	defer func() { p.metrics.Admitted(found.set, p.clock.Since(began)) }()
 	if err := admit(pod, found); err != nil {
 		return admission.Denied(err.Error())
 	}
@@ -51,6 +57,7 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 
 // membership is what has to be known about a pod of a set.
 type membership struct {
+	set    types.NamespacedName
 	leader bool
 	// hash: the leader gets a key, and no number.
 	hash bool
@@ -72,14 +79,14 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	owner := metav1.GetControllerOf(pod)
 	hash := isKind(owner, replicaSetKind)
 	if !hash && owner.Name != identity.LeaderStatefulSetName(key.Name) {
-		return &membership{}, nil
+		return &membership{set: key}, nil
 	}
 	// A set that is gone has the default.
 	set := &lwsv1.LeaderWorkerSet{}
 	if _, err := p.reader.get(ctx, key, set); err != nil {
 		return nil, fmt.Errorf("set %s: %w", key, err)
 	}
-	return &membership{leader: true, hash: hash, policy: lwsv1.PodTerminationPolicy(set)}, nil
+	return &membership{set: key, leader: true, hash: hash, policy: lwsv1.PodTerminationPolicy(set)}, nil
 }
 
 // keyCharacters is how many random characters the key of a group is made of.

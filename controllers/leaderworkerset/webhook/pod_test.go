@@ -10,12 +10,14 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +28,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
 )
 
@@ -140,7 +143,12 @@ func (brokenReader) Get(context.Context, client.ObjectKey, client.Object, ...cli
 
 func podHandler(t *testing.T, cached, live client.Reader) *podAdmission {
 	t.Helper()
-	return &podAdmission{decoder: admission.NewDecoder(newScheme(t)), reader: reader{cached: cached, live: live}}
+	return &podAdmission{
+		decoder: admission.NewDecoder(newScheme(t)),
+		reader:  reader{cached: cached, live: live},
+		metrics: metrics.New(),
+		clock:   clock.RealClock{},
+	}
 }
 
 // apply is what the API server makes of a response.
@@ -220,6 +228,32 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 				t.Errorf("admitted again: %v, %v", response.Result, response.Patches)
 			}
 		})
+	}
+}
+
+// Only pods of a set are measured: what somebody labelled makes no series.
+func TestAdmissionIsMeasured(t *testing.T) {
+	set := lwstest.New("sample").Namespace("default").Size(4).Obj()
+	var nobody reads
+	handler := podHandler(t, nobody.reader(t, append(chainOfSample(), set)...), nobody.reader(t))
+	registry := prometheus.NewRegistry()
+	if err := handler.metrics.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	handler.metrics.Appear(client.ObjectKeyFromObject(set), set.UID)
+	forged := sampleWorker(set)
+	forged.OwnerReferences = nil
+	for _, pod := range []*corev1.Pod{sampleLeader(set), sampleWorker(set), forged} {
+		if response := handler.Handle(t.Context(), createRequest(t, pod)); !response.Allowed {
+			t.Fatalf("refused: %v", response.Result)
+		}
+	}
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 || len(families[0].GetMetric()) != 1 {
+		t.Fatalf("metrics %v, error %v; want one series", families, err)
+	}
+	if n := families[0].GetMetric()[0].GetHistogram().GetSampleCount(); n != 2 {
+		t.Errorf("%d admissions were measured, want those of 2 members", n)
 	}
 }
 

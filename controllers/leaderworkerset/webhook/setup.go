@@ -7,10 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // Paths at which the API server calls.
@@ -32,7 +34,7 @@ const (
 
 // Setup serves the webhooks with the manager's webhook server. They work on every
 // replica, whether or not it leads.
-func Setup(mgr ctrl.Manager) error {
+func Setup(mgr ctrl.Manager, measured *metrics.Metrics) error {
 	scheme := mgr.GetScheme()
 	if err := checkScheme(scheme); err != nil {
 		return err
@@ -42,6 +44,8 @@ func Setup(mgr ctrl.Manager) error {
 		PodPath: &podAdmission{
 			decoder: decoder,
 			reader:  reader{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
+			metrics: measured,
+			clock:   clock.RealClock{},
 		},
 		NamePath:       &nameCheck{decoder: decoder},
 		ValidationPath: &setValidation{decoder: decoder},

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 )
 
 // secondPath is where another party's webhook adds a container, after ours.
@@ -102,7 +103,7 @@ func (w *environment) start(config *rest.Config, options *envtest.WebhookInstall
 	if err != nil {
 		return err
 	}
-	if err := Setup(mgr); err != nil {
+	if err := Setup(mgr, metrics.New()); err != nil {
 		return err
 	}
 	mgr.GetWebhookServer().Register(secondPath, &admission.Webhook{Handler: admission.HandlerFunc(addSidecar)})

@@ -13,7 +13,7 @@
 //
 // # Requests
 //
-//	start-delay     "3s", "500ms" or "1s..10s" (uniformly random): time from being
+//	start-delay     "3s", "500ms" or "1s-10s" (uniformly random): time from being
 //	                placed until the containers run. Read once, when the pod is placed.
 //	hang            "unready": containers run, the pod is never ready;
 //	                "image": the image is never pulled, the pod stays Pending.

@@ -18,13 +18,13 @@ type RollingUpdateConfigurationApplyConfiguration struct {
 	Partition *int32 `json:"partition,omitempty"`
 	// maxUnavailable is how many groups a rollout may take out of service at the
 	// same time: a number, or a percentage of replicas that is rounded down.
-	// Groups that are broken already do not count. Defaults to 1. It cannot be
-	// written as zero together with maxSurge; when both come out as zero only by
-	// rounding, it counts as 1.
+	// Groups that are broken already do not count. Defaults to 1; absent in a role
+	// of a DisaggregatedSet it means 0. It cannot be written as zero together with
+	// maxSurge; when both come out as zero otherwise, it counts as 1.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// maxSurge is how many groups a rollout may run above replicas: a number, or a
 	// percentage of replicas that is rounded up; never more than replicas.
-	// Defaults to 0.
+	// Defaults to 0; absent in a role of a DisaggregatedSet it means 1.
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 
