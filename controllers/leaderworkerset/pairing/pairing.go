@@ -17,10 +17,12 @@ type Leader struct {
 	Replaces string
 	Created  time.Time
 	// Requested is when the deletion of a going leader was requested, or when it ended
-	// if that was earlier; zero if nobody knows. The API tells seconds: Order tells
-	// those of the same second apart, as they were seen.
+	// if that was earlier; zero if nobody knows: a pod that is deleted without grace
+	// does not say.
 	Requested time.Time
-	Order     int
+	// Order counts the leaders that were seen to begin to go. It is exact where the time
+	// is in seconds. 0 is before all that were seen.
+	Order int
 }
 
 // moment is when a group began to go.
@@ -32,7 +34,7 @@ type moment struct {
 func (l *Leader) moment() moment { return moment{l.Requested, l.Order} }
 
 func (m moment) compare(other moment) int {
-	return cmp.Or(m.time.Compare(other.time), cmp.Compare(m.order, other.order))
+	return cmp.Or(cmp.Compare(m.order, other.order), m.time.Compare(other.time))
 }
 
 type candidate struct {

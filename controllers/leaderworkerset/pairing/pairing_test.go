@@ -62,6 +62,14 @@ func TestCompute(t *testing.T) {
 		"what went after the leader was created is not what it is for": {
 			leaders: []Leader{newLeader("a", 3), goingLeader("x", 4, 1)}, want: map[string]string{"a": ""},
 		},
+		"one that was gone at once, which does not say when": {
+			leaders: []Leader{goingLeader("s", 6, 1), {Key: "x", Going: true, Order: 2}, newLeader("a", 7)},
+			want:    map[string]string{"a": "x"},
+		},
+		"of those that nobody saw go, the last": {
+			leaders: []Leader{goingLeader("s", 1, 0), goingLeader("x", 6, 0), newLeader("a", 7)},
+			want:    map[string]string{"a": "x"},
+		},
 		"each its own, the oldest first": {
 			leaders: []Leader{newLeader("b", 8), goingLeader("y", 8, 2), newLeader("a", 5), goingLeader("x", 5, 1)},
 			want:    map[string]string{"a": "x", "b": "y"},
