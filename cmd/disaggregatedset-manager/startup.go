@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -114,7 +116,11 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		for _, d := range definitions {
 			if err := s.checkDefinition(ctx, d); err != nil {
-				if g.close("%v", err) && ctx.Err() == nil {
+				say := g.close
+				if errors.Is(err, errUnread) {
+					say = g.doubt
+				}
+				if say("%v", err) && ctx.Err() == nil {
 					log.FromContext(ctx).Info("waiting for a CustomResourceDefinition", "reason", err.Error())
 				}
 				return false, nil
@@ -126,6 +132,9 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	return err == nil
 }
 
+// errUnread is that of a definition which says nothing about the definition.
+var errUnread = errors.New("get CustomResourceDefinition")
+
 func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 	data, err := s.definitions.Get().
 		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name).
@@ -135,7 +144,14 @@ func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 		return fmt.Errorf("CustomResourceDefinition %s does not exist: apply the CustomResourceDefinitions of release %s",
 			d.name, buildVersion())
 	case err != nil:
-		return fmt.Errorf("get CustomResourceDefinition %s: %w", d.name, err)
+		return fmt.Errorf("%w %s: %w", errUnread, d.name, err)
 	}
-	return d.check(data)
+	if err := d.check(data); err != nil {
+		return err
+	}
+	// A kind is served a moment after its definition is established.
+	if _, err := s.mgr.GetRESTMapper().KindsFor(schema.ParseGroupResource(d.name).WithVersion("")); err != nil {
+		return fmt.Errorf("the API server does not serve %s yet: %w", d.name, err)
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
@@ -137,5 +138,18 @@ func (s *startup) checkSchema(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("get CustomResourceDefinition %s: %w", definitionName, err)
 	}
-	return checkDefinition(data)
+	if err := checkDefinition(data); err != nil {
+		return err
+	}
+	return s.checkServed()
+}
+
+// checkServed says whether sets can be read yet: the API server serves a definition
+// that is new some moments after it has accepted it.
+func (s *startup) checkServed() error {
+	kind := v1.GroupVersion.WithKind(v1.Kind)
+	if _, err := s.mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+		return fmt.Errorf("CustomResourceDefinition %s is not served yet: %w", definitionName, err)
+	}
+	return nil
 }
