@@ -18,6 +18,8 @@ type factory struct {
 	workload *schedulingv1beta1.Workload
 	// parent is the Workload as it exists, whose UID the owner references need.
 	parent client.Object
+	// template and above are the owner's of the set, if it has the Workload.
+	template, above string
 }
 
 // leavesOf are the templates of PodGroups below those of groups: the builder finds
@@ -33,6 +35,9 @@ func leavesOf(composites []schedulingv1beta1.CompositePodGroupTemplate) []schedu
 
 // podGroup makes a PodGroup below a CompositePodGroup, none if that is empty.
 func (f *factory) podGroup(name, template, above string) (client.Object, error) {
+	if f.template != "" {
+		template, above = f.template, f.above
+	}
 	flat := *f.workload
 	flat.Spec.PodGroupTemplates = append(slices.Clone(flat.Spec.PodGroupTemplates), leavesOf(flat.Spec.CompositePodGroupTemplates)...)
 	podGroup, err := workloadbuilder.NewBuilderFromExistingWorkload(&flat, buildOptions(f.set)).NewPodGroup(name, template)
