@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -32,6 +33,8 @@ import (
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/status,verbs=patch
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;delete
@@ -71,6 +74,8 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 		Named(controllerName).
 		For(&lwsv1.LeaderWorkerSet{}, builder.WithPredicates(setChanged())).
 		Watches(&appsv1.StatefulSet{}, children(setOfLabels)).
+		Watches(&appsv1.Deployment{}, children(setOfLabels)).
+		Watches(&appsv1.ReplicaSet{}, children(setOfLabels), builder.WithPredicates(owners())).
 		Watches(&corev1.Pod{}, children(setOfLabels), builder.WithPredicates(leaderOrUnplaced())).
 		Watches(&corev1.Service{}, children(setOfLabels), builder.WithPredicates(sharedServices())).
 		Watches(&appsv1.ControllerRevision{}, children(setOfLabels)).
@@ -155,6 +160,13 @@ func leaderOrUnplaced() predicate.Predicate {
 	}
 }
 
+// owners leaves out all changes of an object but those of its owners.
+func owners() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
+	}}
+}
+
 func sharedServices() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool {
 		service, ok := obj.(*corev1.Service)
@@ -190,7 +202,7 @@ func setOfLabels(_ context.Context, obj client.Object) (types.NamespacedName, bo
 	return identity.SetOf(obj)
 }
 
-// setOfFailure finds the set whose StatefulSet cannot make a pod.
+// setOfFailure finds the set whose StatefulSet or ReplicaSet cannot make a pod.
 func setOfFailure(reader client.Reader) func(context.Context, client.Object) (types.NamespacedName, bool) {
 	return func(ctx context.Context, obj client.Object) (types.NamespacedName, bool) {
 		failure, ok := obj.(*corev1.Event)
@@ -198,10 +210,17 @@ func setOfFailure(reader client.Reader) func(context.Context, client.Object) (ty
 			return types.NamespacedName{}, false
 		}
 		about := types.NamespacedName{Namespace: failure.InvolvedObject.Namespace, Name: failure.InvolvedObject.Name}
-		statefulSet, err := get(ctx, reader, about, &appsv1.StatefulSet{})
-		if err != nil || statefulSet == nil {
+		var short client.Object = &appsv1.StatefulSet{}
+		switch failure.InvolvedObject.Kind {
+		case "StatefulSet":
+		case "ReplicaSet":
+			short = &appsv1.ReplicaSet{}
+		default:
 			return types.NamespacedName{}, false
 		}
-		return identity.SetOf(statefulSet)
+		if err := reader.Get(ctx, about, short, client.UnsafeDisableDeepCopy); err != nil {
+			return types.NamespacedName{}, false
+		}
+		return identity.SetOf(short)
 	}
 }
