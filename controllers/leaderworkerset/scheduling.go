@@ -72,7 +72,7 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 		return err
 	}
 	for _, leader := range m.leaders {
-		if m.statefulSet == nil || !isControlledBy(leader, m.statefulSet) || leader.DeletionTimestamp != nil {
+		if !m.makes(leader) || leader.DeletionTimestamp != nil {
 			continue
 		}
 		s.Groups = append(s.Groups, scheduling.Group{Size: scheduling.SizeOf(leader), Admitted: !isGated(leader)})
