@@ -46,7 +46,11 @@ func CacheOptions(kinds ...scheduling.Kind) cache.Options {
 		},
 	}
 	for _, kind := range kinds {
-		options.ByObject[kind.New()] = cache.ByObject{Label: ours}
+		byObject := cache.ByObject{Label: ours}
+		if kind.Parents {
+			byObject.Label = nil
+		}
+		options.ByObject[kind.New()] = byObject
 	}
 	return options
 }

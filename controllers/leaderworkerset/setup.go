@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -25,6 +26,7 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=list;watch;patch
@@ -94,6 +96,12 @@ func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache)
 		if err := c.Watch(source.Kind(cache, kind.New(), children(setOfLabels), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
 			return fmt.Errorf("watch %s: %w", kind.Kind, err)
 		}
+		if !kind.Parents {
+			continue
+		}
+		if err := c.Watch(source.Kind(cache, kind.New(), handler.EnqueueRequestsFromMapFunc(r.setsOfParent), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
+			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		}
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 		var sets lwsv1.LeaderWorkerSetList
@@ -107,6 +115,20 @@ func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache)
 		}
 		return nil
 	}))
+}
+
+// setsOfParent are the sets that leave their Workload to the owner of this one.
+func (r *Reconciler) setsOfParent(ctx context.Context, workload client.Object) []ctrl.Request {
+	keys, err := scheduling.SetsOfParent(ctx, r.client, workload)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Sets of a Workload were not woken", "workload", client.ObjectKeyFromObject(workload))
+		return nil
+	}
+	var requests []ctrl.Request
+	for _, key := range keys {
+		requests = append(requests, ctrl.Request{NamespacedName: key})
+	}
+	return requests
 }
 
 // specChanged leaves out the status of scheduling objects, which the scheduler writes.
