@@ -6,15 +6,23 @@ LOCAL := $(CURDIR)/bin/local
 KUBE ?= 1.37
 # One setting for programs and tests, so that nothing is compiled twice.
 export CGO_ENABLED ?= 0
-GO_MODULES := . e2e e2e/cluster site
+GO_MODULES := . e2e e2e/cluster e2e/rules site
 # End-to-end specs wait more than they work: so many run side by side.
 E2E_PROCS ?= 3
+# Images: one for each program, for every platform.
+PROGRAMS := lws-manager disaggregatedset-manager
+PLATFORMS ?= linux/amd64 linux/arm64 linux/s390x linux/ppc64le
+REGISTRY ?= localhost
+SEED ?= 1
+# Workload-aware scheduling is served by the newest Kubernetes only.
+NOT_SERVED := $(if $(filter 1.37,$(KUBE)),,-e /scheduling$$)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help up down env generate manifests fmt lint unit integration e2e test verify build bench cluster local
+.PHONY: help up down env generate manifests fmt lint unit integration e2e test verify build bench cluster local \
+	programs image sbom soak
 .PHONY: site site-serve site-blocks site-walkthroughs site-browser site-check hugo
 
 help: ## Show this list
@@ -36,8 +44,9 @@ generate: ## Regenerate code, CustomResourceDefinitions and the site's reference
 	go generate ./apis
 	cd site && go run ./reference ..
 
-manifests: ## Regenerate roles and webhooks from the markers beside the code
+manifests: ## Regenerate roles and webhooks from the markers beside the code, charts from config/
 	go generate ./cmd/...
+	cd e2e && go run ./packaging/chartgen
 
 fmt: ## Format the code
 	@for m in $(GO_MODULES); do (cd $$m && $(TOOL) golangci-lint-kube-api-linter fmt ./...) || exit; done
@@ -54,7 +63,8 @@ integration: cluster ## Test against a real kube-apiserver
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	$(CLUSTER) build --kube $(KUBE)
 	cd e2e/cluster && go test -p 1 ./...
-	cd e2e && KUBE=$(KUBE) go test -p 1 -timeout 30m $$(cd $(CURDIR)/e2e && go list ./... | grep -v /leaderworkerset$$)
+	cd e2e/rules && go test ./...
+	cd e2e && KUBE=$(KUBE) go test -p 1 -timeout 30m $$(cd $(CURDIR)/e2e && go list ./... | grep -v -e /leaderworkerset$$ $(NOT_SERVED))
 	cd e2e && KUBE=$(KUBE) go tool ginkgo -procs=$(E2E_PROCS) --timeout=40m ./leaderworkerset
 
 test: unit integration e2e ## All tests, the fast ones first
@@ -64,10 +74,28 @@ verify: ## Regenerate everything, vet and lint; fail on any difference
 	@git diff --exit-code --stat || { echo "verify: commit what 'make generate manifests fmt' changes" >&2; exit 1; }
 	@test -z "$$(git status --porcelain)" || { git status --short; echo "verify: files that are not committed" >&2; exit 1; }
 	@for m in $(GO_MODULES); do (cd $$m && go vet ./... && go mod verify >/dev/null) || exit; done
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory lint programs
+
+programs: ## Build the programs for every platform as their images do, into bin/PLATFORM
+	@for platform in $(PLATFORMS); do for program in $(PROGRAMS); do \
+	  echo "bin/$$platform/$$program"; \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false \
+	    -ldflags '-s -w -buildid= -X main.version=$(VERSION)' -o "bin/$$platform/" ./cmd/$$program || exit; \
+	done; done
+
+image: ## Build the images with the builder of this machine: docker, podman or buildah
+	@VERSION=$(VERSION) REGISTRY=$(REGISTRY) PLATFORMS="$(PLATFORMS)" ./build-images.sh $(PROGRAMS)
+
+sbom: programs ## Write what the programs are made of, as SPDX, beside them
+	@for platform in $(PLATFORMS); do for program in $(PROGRAMS); do \
+	  (cd e2e && go run ./packaging/sbom ../bin/$$platform/$$program > ../bin/$$platform/$$program.spdx.json) || exit; \
+	done; done
 
 bench: cluster ## Measure managers against bare StatefulSets
 	cd e2e && go run ./benchmark
+
+soak: cluster ## Change 40 sets at random for 3 minutes, then look at what is left; SEED=2 for other traffic
+	cd e2e && KUBE=$(KUBE) go run ./soak -seed $(SEED)
 
 # The documentation. Hugo is pinned in a module of its own and built once, into the
 # user's cache; what else is needed is pinned in site/package-lock.json.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
 )
 
@@ -21,31 +23,46 @@ const (
 )
 
 // setupControllers adds the controllers to the manager.
-func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, measured *metrics.Metrics) error {
+// The function that it returns watches scheduling objects, once they are served.
+func setupControllers(
+	ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, gangs provider, measured *metrics.Metrics,
+) (watchScheduling func() error, err error) {
 	if err := measured.Follow(ctx, mgr.GetCache()); err != nil {
-		return err
+		return nil, err
 	}
 	if err := leaderworkerset.RegisterIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+		return nil, err
 	}
 	reports := group.NewReports()
-	if err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
+	watchSets, err := leaderworkerset.Setup(mgr, leaderworkerset.Options{
 		Reports:     reports,
 		Metrics:     measured,
+		Scheduling:  gangs,
 		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
-	}); err != nil {
-		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return group.Setup(mgr, group.Options{
+	watchGroups, err := group.Setup(mgr, group.Options{
 		Reports:     reports,
 		Metrics:     measured,
+		Scheduling:  gangs,
 		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := scheduling.RegisterIndexes(ctx, mgr.GetFieldIndexer(), gangs.Kinds()); err != nil {
+			return err
+		}
+		return errors.Join(watchSets(), watchGroups())
+	}, nil
 }
 
 // setupWebhooks adds the webhooks to the manager.
-func setupWebhooks(mgr ctrl.Manager, measured *metrics.Metrics) error {
-	return webhook.Setup(mgr, measured)
+func setupWebhooks(mgr ctrl.Manager, gangs provider, measured *metrics.Metrics) error {
+	return webhook.Setup(mgr, gangs, measured)
 }
 
 // concurrency is what the configuration says of a kind, or the default.

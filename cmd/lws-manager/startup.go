@@ -15,7 +15,9 @@ import (
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
@@ -32,6 +34,8 @@ const (
 type startup struct {
 	mgr           ctrl.Manager
 	configuration *configv1.Configuration
+	gangs         provider
+	served        scheduling.Discovery
 	definitions   rest.Interface
 	certificate   *gate
 	schema        *gate
@@ -40,10 +44,13 @@ type startup struct {
 	metrics       *metrics.Metrics
 }
 
-func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
+func newStartup(
+	mgr ctrl.Manager, c *configv1.Configuration, gangs provider, certificate *gate, webhooks healthz.Checker,
+) *startup {
 	return &startup{
 		mgr:           mgr,
 		configuration: c,
+		gangs:         gangs,
 		certificate:   certificate,
 		schema:        newGate("CustomResourceDefinition " + definitionName + " was not looked at yet"),
 		caches:        newGate("the caches are not filled yet"),
@@ -54,6 +61,9 @@ func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, 
 
 // setup adds the steps and the readiness checks to the manager.
 func (s *startup) setup(ctx context.Context) error {
+	if err := s.startTraces(ctx); err != nil {
+		return err
+	}
 	if err := s.metrics.Register(registry.Registry); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
@@ -61,7 +71,7 @@ func (s *startup) setup(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
 	}
-	s.definitions = client.RESTClient()
+	s.definitions, s.served = client.RESTClient(), client
 	for _, step := range []func(context.Context) error{s.startControllers, s.startWebhooks} {
 		if err := s.mgr.Add(everyReplica{step}); err != nil {
 			return err
@@ -75,19 +85,33 @@ func (s *startup) setup(ctx context.Context) error {
 	})
 }
 
+// startTraces sends traces if the configuration wants them.
+func (s *startup) startTraces(ctx context.Context) error {
+	if s.configuration.Tracing == nil {
+		return nil
+	}
+	sender, err := newTraces(ctx, s.configuration.Tracing)
+	if err != nil {
+		return err
+	}
+	s.metrics.Trace(sender.send)
+	return s.mgr.Add(everyReplica{sender.flush})
+}
+
 // startControllers waits for the schema, adds the controllers, and waits for what
 // they read.
 func (s *startup) startControllers(ctx context.Context) error {
 	if !s.awaitSchema(ctx) {
 		return nil
 	}
-	if err := setupControllers(ctx, s.mgr, s.configuration, s.metrics); err != nil {
+	watch, err := setupControllers(ctx, s.mgr, s.configuration, s.gangs, s.metrics)
+	if err != nil {
 		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {
 		s.caches.open()
 	}
-	return nil
+	return watchScheduling(ctx, s.served, s.gangs, watch)
 }
 
 // startWebhooks waits for a certificate and serves the webhooks with it.
@@ -97,7 +121,7 @@ func (s *startup) startWebhooks(ctx context.Context) error {
 		return nil
 	case <-s.certificate.opened:
 	}
-	return setupWebhooks(s.mgr, s.metrics)
+	return setupWebhooks(s.mgr, s.gangs, s.metrics)
 }
 
 // awaitSchema looks at the CustomResourceDefinition until it is what the manager
@@ -130,5 +154,18 @@ func (s *startup) checkSchema(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("get CustomResourceDefinition %s: %w", definitionName, err)
 	}
-	return checkDefinition(data)
+	if err := checkDefinition(data); err != nil {
+		return err
+	}
+	return s.checkServed()
+}
+
+// checkServed says whether sets can be read yet: the API server serves a definition
+// that is new some moments after it has accepted it.
+func (s *startup) checkServed() error {
+	kind := v1.GroupVersion.WithKind(v1.Kind)
+	if _, err := s.mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+		return fmt.Errorf("CustomResourceDefinition %s is not served yet: %w", definitionName, err)
+	}
+	return nil
 }

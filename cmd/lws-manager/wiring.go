@@ -17,6 +17,7 @@ import (
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // The Lease of leader election, and the event of who leads. The permission to create
@@ -35,9 +36,13 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 	if err != nil {
 		return nil, err
 	}
-	options, err := managerOptions(configuration, connection.namespace, source.getCertificate)
+	gangs := newProvider(configuration)
+	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, gangs.Kinds()...)
 	if err != nil {
 		return nil, err
+	}
+	if err := gangs.AddToScheme(options.Scheme); err != nil {
+		return nil, fmt.Errorf("register scheduling objects: %w", err)
 	}
 	mgr, err := ctrl.NewManager(connection.rest, options)
 	if err != nil {
@@ -46,7 +51,7 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 	if err := source.setup(mgr); err != nil {
 		return nil, fmt.Errorf("set up certificates: %w", err)
 	}
-	start := newStartup(mgr, configuration, source.ready, options.WebhookServer.StartedChecker())
+	start := newStartup(mgr, configuration, gangs, source.ready, options.WebhookServer.StartedChecker())
 	if err := start.setup(ctx); err != nil {
 		return nil, err
 	}
@@ -54,7 +59,9 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 }
 
 // managerOptions is the configuration in terms of controller-runtime.
-func managerOptions(c *configv1.Configuration, namespace string, certificate getCertificate) (ctrl.Options, error) {
+func managerOptions(
+	c *configv1.Configuration, namespace string, certificate getCertificate, kinds ...scheduling.Kind,
+) (ctrl.Options, error) {
 	tlsOption, err := tlsOptions(c.TLS, certificate)
 	if err != nil {
 		return ctrl.Options{}, err
@@ -62,7 +69,7 @@ func managerOptions(c *configv1.Configuration, namespace string, certificate get
 	timeout := stopTimeout
 	options := ctrl.Options{
 		Scheme: newScheme(),
-		Cache:  cacheOptions(c, namespace),
+		Cache:  cacheOptions(c, namespace, kinds...),
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host:    c.Webhook.Host,
 			Port:    int(*c.Webhook.Port),
@@ -99,8 +106,8 @@ func setLeaderElection(options *ctrl.Options, c *configv1.Configuration, namespa
 
 // cacheOptions are those of the controllers, and of the certificates when the
 // manager makes them: exactly the named objects.
-func cacheOptions(c *configv1.Configuration, namespace string) cache.Options {
-	options := leaderworkerset.CacheOptions()
+func cacheOptions(c *configv1.Configuration, namespace string, kinds ...scheduling.Kind) cache.Options {
+	options := leaderworkerset.CacheOptions(kinds...)
 	if !*c.InternalCertManagement.Enable {
 		return options
 	}

@@ -31,6 +31,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 	w.writeCounts(ctx, p.Counts)
 	hasRevision := w.writeRevisions(ctx, p.Revision)
 	w.writeService(ctx, p.Service)
+	w.writeScheduling(ctx, p.Scheduling)
 	if hasRevision && w.ensure(ctx, p.Leaders) {
 		w.deleteLeaders(ctx, p.Delete)
 	}

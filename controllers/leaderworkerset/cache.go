@@ -16,6 +16,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // statefulSetHashLabelKey is on the ControllerRevisions that the StatefulSet
@@ -24,13 +25,15 @@ const statefulSetHashLabelKey = "controller.kubernetes.io/hash"
 
 // CacheOptions are the caches that the reconcilers of sets and groups read from:
 // of each kind what is ours, and of that what they read.
-func CacheOptions() cache.Options {
+//
+// Scheduling objects are of the given kinds.
+func CacheOptions(kinds ...scheduling.Kind) cache.Options {
 	ours := withLabels(requirement(lwsv1.SetNameLabelKey, selection.Exists))
 	revisions := withLabels(
 		requirement(lwsv1.SetNameLabelKey, selection.Exists),
 		requirement(statefulSetHashLabelKey, selection.DoesNotExist))
 	stripManagedFields := cache.TransformStripManagedFields()
-	return cache.Options{
+	options := cache.Options{
 		DefaultTransform: stripManagedFields,
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Pod{}:                {Label: ours, Transform: group.StripPod},
@@ -42,6 +45,14 @@ func CacheOptions() cache.Options {
 			&corev1.Event{}:              {Field: failuresToCreate(), Transform: stripEvent},
 		},
 	}
+	for _, kind := range kinds {
+		byObject := cache.ByObject{Label: ours}
+		if kind.Parents {
+			byObject.Label = nil
+		}
+		options.ByObject[kind.New()] = byObject
+	}
+	return options
 }
 
 func requirement(key string, operator selection.Operator) labels.Requirement {

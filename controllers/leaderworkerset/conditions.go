@@ -57,11 +57,15 @@ func setConditions(conditions *[]metav1.Condition, t tally, worst *obstacle, gen
 		updateInProgressCondition(p, t),
 		degradedCondition(t),
 	} {
-		condition.Message = shortened(condition.Message, messageLimit)
-		condition.ObservedGeneration = generation
-		condition.LastTransitionTime = now
-		meta.SetStatusCondition(conditions, condition)
+		setCondition(conditions, condition, generation, now)
 	}
+}
+
+func setCondition(conditions *[]metav1.Condition, condition metav1.Condition, generation int64, now metav1.Time) {
+	condition.Message = shortened(condition.Message, messageLimit)
+	condition.ObservedGeneration = generation
+	condition.LastTransitionTime = now
+	meta.SetStatusCondition(conditions, condition)
 }
 
 func availableCondition(p phase, t tally) metav1.Condition {

@@ -38,6 +38,8 @@ type observation struct {
 	Orphans   []*appsv1.ControllerRevision // a predecessor's without an owner, to be taken over
 	Leaving   []*appsv1.ControllerRevision // a predecessor's, whose names are not free yet
 
+	Scheduling schedulingState
+
 	Reports       map[identity.Group]group.Report
 	CreateFailure string // what is said about pods that cannot be made
 }
@@ -121,6 +123,9 @@ func (r *Reconciler) observeGroups(ctx context.Context, seen *observation) error
 	m.leaders, m.workers, m.unschedulable = pointers(pods.Items), pointers(workers.Items), pointers(unschedulable.Items)
 	seen.Groups, seen.Unplaced = groupsOf(m)
 	seen.Workers = ownWorkers(m)
+	if err := r.observeScheduling(ctx, seen, m); err != nil {
+		return err
+	}
 	text, err := r.observeCreateFailure(ctx, seen, m)
 	seen.CreateFailure = text
 	return err

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // outcome is what came of the writes of a reconcile: what is in the way, what is
@@ -21,6 +22,8 @@ type outcome struct {
 	Told      []notice
 	Errs      []error
 	Again     time.Duration // zero: when something changes
+
+	Scheduling *scheduling.Problem // why scheduling objects of the set are not there
 }
 
 // retryConflict is how long a write that was based on an old read waits for the

@@ -17,6 +17,7 @@ type plan struct {
 	Revision revisionPlan
 	Current  string // key of the current revision
 
+	Scheduling  schedulingPlan
 	Service     servicePlan
 	Leaders     wanted       // the object that owns the leaders
 	Rollout     rollout.Plan // with Ordinal identity

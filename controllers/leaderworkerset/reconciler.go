@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // Reconciler brings a set into line with its spec. What concerns one group only
@@ -32,6 +33,7 @@ type Reconciler struct {
 	clock    clock.PassiveClock
 	memory   *memory
 	metrics  *metrics.Metrics
+	gangs    Scheduling
 }
 
 // New returns a reconciler of sets. The client reads from a cache with the
@@ -44,10 +46,14 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		recorder: recorder,
 		clock:    options.Clock,
 		memory:   newMemory(),
+		gangs:    options.Scheduling,
 		metrics:  options.Metrics,
 	}
 	if r.metrics == nil {
 		r.metrics = metrics.New()
+	}
+	if r.gangs == nil {
+		r.gangs = scheduling.NewNone(false)
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -78,6 +84,9 @@ func (r *Reconciler) realise(ctx context.Context, set *lwsv1.LeaderWorkerSet) (c
 		return ctrl.Result{}, fmt.Errorf("set %s: %w", client.ObjectKeyFromObject(set), err)
 	}
 	p, err := makePlan(seen)
+	if err == nil {
+		p.Scheduling, err = planScheduling(seen, r.gangs)
+	}
 	if err != nil {
 		return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("set %s: %w", client.ObjectKeyFromObject(set), err))
 	}
@@ -103,6 +112,7 @@ func (r *Reconciler) report(ctx context.Context, seen *observation, p *plan, out
 		UpdateRevision:  p.Revision.Key,
 		GroupRestarts:   p.Counts.Sum,
 		PodSelector:     identity.LeaderSelectorString(seen.Set.Name),
+		Scheduling:      schedulingCondition(seen, out),
 		Now:             metav1.NewTime(seen.Now),
 	})
 	r.metrics.Observe(client.ObjectKeyFromObject(seen.Set),

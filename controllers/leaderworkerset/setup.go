@@ -13,16 +13,20 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=list;watch;patch
@@ -36,6 +40,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;delete
 // +kubebuilder:rbac:groups="",resources=events,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=workloads;podgroups;compositepodgroups,verbs=get;list;watch;create;patch
 
 // Options are what the reconciler of sets shares with its surroundings.
 type Options struct {
@@ -43,6 +48,8 @@ type Options struct {
 	Reports *group.Reports
 	// Metrics are what is measured; nil measures for nobody.
 	Metrics *metrics.Metrics
+	// Scheduling has the pods of sets scheduled together; nil is nobody.
+	Scheduling Scheduling
 	// Clock tells the time; nil is the clock of the machine.
 	Clock clock.PassiveClock
 	// Concurrency is how many sets are reconciled at the same time; 0 is 1.
@@ -59,10 +66,11 @@ const (
 )
 
 // Setup adds the reconciler of sets to a manager. The manager's cache has the
-// options of CacheOptions and the indexes of RegisterIndexes.
-func Setup(mgr ctrl.Manager, options Options) error {
+// options of CacheOptions and the indexes of RegisterIndexes. The function that it
+// returns watches scheduling objects, once they are served.
+func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err error) {
 	r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(recorderName), options)
-	err := ctrl.NewControllerManagedBy(mgr).
+	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&lwsv1.LeaderWorkerSet{}, builder.WithPredicates(setChanged())).
 		Watches(&appsv1.StatefulSet{}, children(setOfLabels)).
@@ -74,11 +82,59 @@ func Setup(mgr ctrl.Manager, options Options) error {
 		Watches(&corev1.Event{}, children(setOfFailure(mgr.GetClient()))).
 		WatchesRawSource(options.Reports.Source()).
 		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency}).
-		Complete(r)
+		Build(r)
 	if err != nil {
-		return fmt.Errorf("controller %s: %w", controllerName, err)
+		return nil, fmt.Errorf("controller %s: %w", controllerName, err)
 	}
-	return nil
+	return func() error { return r.watchScheduling(c, mgr.GetCache()) }, nil
+}
+
+// watchScheduling has events of scheduling objects wake their sets, and wakes the
+// sets that wait for them to be served.
+func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache) error {
+	for _, kind := range r.gangs.Kinds() {
+		if err := c.Watch(source.Kind(cache, kind.New(), children(setOfLabels), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
+			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		}
+		if !kind.Parents {
+			continue
+		}
+		if err := c.Watch(source.Kind(cache, kind.New(), handler.EnqueueRequestsFromMapFunc(r.setsOfParent), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
+			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		}
+	}
+	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+		var sets lwsv1.LeaderWorkerSetList
+		if err := r.client.List(ctx, &sets, client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("sets that use scheduling: %w", err)
+		}
+		for i := range sets.Items {
+			if r.gangs.Uses(&sets.Items[i]) {
+				queue.Add(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&sets.Items[i])})
+			}
+		}
+		return nil
+	}))
+}
+
+// setsOfParent are the sets that leave their Workload to the owner of this one.
+func (r *Reconciler) setsOfParent(ctx context.Context, workload client.Object) []ctrl.Request {
+	keys, err := scheduling.SetsOfParent(ctx, r.client, workload)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Sets of a Workload were not woken", "workload", client.ObjectKeyFromObject(workload))
+		return nil
+	}
+	var requests []ctrl.Request
+	for _, key := range keys {
+		requests = append(requests, ctrl.Request{NamespacedName: key})
+	}
+	return requests
+}
+
+// specChanged leaves out the status of scheduling objects, which the scheduler writes.
+func specChanged(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+		e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }
 
 // setChanged leaves out writes of the status, which are ours.

@@ -75,6 +75,7 @@ type statusInput struct {
 	UpdateRevision  string
 	GroupRestarts   int32
 	PodSelector     string
+	Scheduling      *metav1.Condition // nil for a set without scheduling objects
 	Now             metav1.Time
 }
 
@@ -91,6 +92,11 @@ func computeStatus(stored *lwsv1.LeaderWorkerSetStatus, in statusInput) *lwsv1.L
 	status.CurrentRevision = in.CurrentRevision
 	status.UpdateRevision = in.UpdateRevision
 	setConditions(&status.Conditions, in.Tally, in.Worst, in.Generation, in.Now)
+	if in.Scheduling != nil {
+		setCondition(&status.Conditions, *in.Scheduling, in.Generation, in.Now)
+	} else {
+		meta.RemoveStatusCondition(&status.Conditions, lwsv1.ConditionWorkloadSchedulingCreated)
+	}
 	status.Summary = summaryOf(status.Conditions)
 	return status
 }

@@ -116,6 +116,7 @@ func up(ctx context.Context, c *command) error {
 	c.flags.IntVar(&o.Nodes, "nodes", o.Nodes, "number of nodes")
 	c.flags.StringVar(&o.FeatureGates, "feature-gates", "", "feature gates of API server, controller manager and scheduler, A=true,B=false")
 	c.flags.StringVar(&o.RuntimeConfig, "runtime-config", "", "APIs to switch on or off, scheduling.k8s.io/v1beta1=true")
+	gang := c.flags.Bool("workload-aware-scheduling", false, "switch on the feature gates and APIs of workload-aware scheduling (from 1.37)")
 	c.flags.StringVar(&o.AuditPolicy, "audit-policy", "", "audit policy file, or \""+controlplane.AuditMetadata+"\" for every request without bodies")
 	c.flags.DurationVar(&o.NodeGrace, "node-grace", 0, "silence after which a node is NotReady (default 10s, with --load 200s)")
 	c.flags.BoolVar(&o.Load, "load", false, "no brakes, for benchmarks")
@@ -124,6 +125,9 @@ func up(ctx context.Context, c *command) error {
 		return err
 	}
 	o.Dir, o.Name, o.Kubernetes, o.Log = *c.dir, *c.name, *c.kube, c.progress
+	if *gang {
+		o = o.WithWorkloadAwareScheduling()
+	}
 	cluster, err := controlplane.Up(ctx, o)
 	if err != nil {
 		return err

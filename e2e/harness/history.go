@@ -53,6 +53,8 @@ type PodState struct {
 	Gated  bool
 	Node   string
 	Phase  corev1.PodPhase
+	// PodGroup is empty for a pod that is scheduled on its own.
+	PodGroup string
 }
 
 // ObjectState is that of another object: only its life is recorded.
@@ -93,6 +95,9 @@ func newPodState(pod *corev1.Pod, gone bool) PodState {
 		Ready:  IsReady(pod),
 		Worker: number(pod.Labels[lwsv1.WorkerIndexLabelKey]),
 		Size:   number(pod.Annotations[lwsv1.SizeAnnotationKey]),
+	}
+	if group := pod.Spec.SchedulingGroup; group != nil && group.PodGroupName != nil {
+		state.PodGroup = *group.PodGroupName
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		state.Owner = owner.UID

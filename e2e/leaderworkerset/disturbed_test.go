@@ -91,6 +91,7 @@ func (s *scenario) state(name string) map[string]string {
 	}
 	for _, set := range sets.Items {
 		delete(set.Labels, lwsv1.GroupKeyLabelKey) // another one in each namespace
+		delete(set.Labels, touchedLabel)
 		found["StatefulSet "+set.Name] = fmt.Sprintf("%d %v %v", *set.Spec.Replicas, set.Labels, set.Spec.UpdateStrategy.String())
 	}
 	for _, service := range services.Items {

@@ -109,18 +109,21 @@ func (s *scenario) writes(set string) (ofGroups, ofSet []string) {
 	return ofGroups, ofSet
 }
 
+// touchedLabel has another value each time.
+const touchedLabel = "touched"
+
 // touchAndAwaitReaction labels a set and waits until the manager has repeated the
 // label on the leader StatefulSet: what it did about earlier events it did by then.
 func (s *scenario) touchAndAwaitReaction(name string) {
 	GinkgoHelper()
 	value := strconv.FormatInt(time.Now().UnixNano(), 36)
 	s.change(name, func(set *lwsv1.LeaderWorkerSet) {
-		metav1.SetMetaDataLabel(&set.ObjectMeta, "touched", value)
+		metav1.SetMetaDataLabel(&set.ObjectMeta, touchedLabel, value)
 	})
 	Eventually(func(g Gomega) {
 		leaders := &appsv1.StatefulSet{}
 		g.Expect(s.env.Client.Get(s.ctx, s.key(name), leaders)).To(Succeed())
-		g.Expect(leaders.Labels).To(HaveKeyWithValue("touched", value))
+		g.Expect(leaders.Labels).To(HaveKeyWithValue(touchedLabel, value))
 	}).WithTimeout(patience).Should(Succeed())
 }
 

@@ -80,7 +80,7 @@ func installs() map[string]install {
 		certificates: []string{"Secret"},
 	}
 	certManager := lws
-	certManager.overlay, certManager.certificates = "certmanager", []string{"Certificate", "Issuer"}
+	certManager.overlay, certManager.certificates = "certmanager/lws", []string{"Certificate", "Issuer"}
 	return map[string]install{"with its own certificate": lws, "with cert-manager's": certManager}
 }
 
@@ -91,7 +91,7 @@ func TestLWSManagerIsInstalled(t *testing.T) {
 			want := append([]string{
 				"Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "RoleBinding",
 				"ClusterRole", "ClusterRole", "ClusterRole", "ClusterRole", "ClusterRole", "ClusterRoleBinding",
-				"ConfigMap", "Service", "Service", "Deployment",
+				"ConfigMap", "Service", "Service", "Deployment", "PodDisruptionBudget",
 				"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
 			}, i.certificates...)
 			slices.Sort(want)

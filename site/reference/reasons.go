@@ -51,7 +51,7 @@ func writeReasons(p *page, s *source, meanings map[string]meaning, told map[stri
 		return fmt.Errorf("%s: no reason %s, which has a meaning in site/reference/meanings.go", s.Dir, value)
 	}
 	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
-	p.table("", []string{"Reason", "Of condition", "Event", "Meaning"}, rows)
+	p.table("fields", []string{"Reason", "Of condition", "Event", "Meaning"}, rows)
 	return nil
 }
 

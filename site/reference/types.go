@@ -52,7 +52,7 @@ func (t *typesPage) writeType(declaration *typeDecl) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", declaration.Name, err)
 	}
-	t.table("", []string{"Field", "Type and default", "Meaning and rules"}, rows)
+	t.table("fields", []string{"Field", "Type and default", "Meaning and rules"}, rows)
 	if rules := declaration.Doc.rules(); len(rules) > 0 {
 		t.paragraph("Rules:")
 		t.printf("\n")

@@ -44,6 +44,7 @@ const (
 	ReasonPodGroupCleanupBlocked         = "PodGroupCleanupBlocked"
 	ReasonPodGroupCreateFailed           = "PodGroupCreateFailed"
 	ReasonSchedulingObjectsCreated       = "SchedulingObjectsCreated"
+	ReasonSchedulingObjectsPending       = "SchedulingObjectsPending"
 	ReasonUnsupportedProviderCapability  = "UnsupportedProviderCapability"
 	ReasonWorkloadCreateFailed           = "WorkloadCreateFailed"
 )

@@ -111,6 +111,10 @@ const (
 	// PodGroups, drawn at admission of the leader. On pods of sets with Ordinal
 	// identity and spec.scheduling.
 	SchedulingTokenAnnotationKey = KeyPrefix + "scheduling-token"
+
+	// SchedulingLevelAnnotationKey holds the level of spec.scheduling that a pod's
+	// PodGroup is of. On pods of sets with spec.scheduling.
+	SchedulingLevelAnnotationKey = KeyPrefix + "scheduling-level"
 )
 
 // Annotations that users write.
@@ -130,6 +134,11 @@ const (
 	// RecreateGroupAfterStartAnnotationKey set to "true" on a set with the restart
 	// policy RecreateGroupOnPodRestart means RecreateGroupAfterStart.
 	RecreateGroupAfterStartAnnotationKey = KeyPrefix + "experimental-recreate-group-after-start"
+
+	// GangSchedulingAnnotationKey set to "true" on a set gives each of its groups a
+	// PodGroup of Volcano although no pod template names volcano as its scheduler:
+	// Volcano's scheduler may have another name.
+	GangSchedulingAnnotationKey = KeyPrefix + "gang-scheduling"
 )
 
 // Annotations of workload-aware scheduling, written by the controller of a

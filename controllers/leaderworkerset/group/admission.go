@@ -19,6 +19,8 @@ const (
 	gateConflict    gateReason = "Conflict"    // a name that the group needs is taken
 	gatePredecessor gateReason = "Predecessor" // something of its predecessor is left
 	gateService     gateReason = "Service"     // its Service is not there yet
+	gateScheduling  gateReason = "Scheduling"  // its scheduling objects cannot be made yet
+	gateAdmission   gateReason = "Admission"   // it refers to other scheduling objects
 )
 
 // gateInput is all that the decision about a gated leader is made from.
@@ -35,7 +37,10 @@ type gateInput struct {
 	Waits string
 	// Service is the verdict on the group's own Service.
 	Service serviceVerdict
-	Now     time.Time
+	// Gang is the verdict on the group's scheduling objects, GangWaits what for.
+	Gang      gangVerdict
+	GangWaits string
+	Now       time.Time
 }
 
 // gateVerdict says whether a leader is admitted, and if not, why.
@@ -67,6 +72,10 @@ func decideGate(in gateInput) gateVerdict {
 		return gateVerdict{gatePredecessor, in.Workers.Message}
 	case in.Service == serviceWait || in.Service == serviceDelete:
 		return gateVerdict{gateService, "the Service of the predecessor is still there"}
+	case in.Gang == gangReplace:
+		return gateVerdict{gateAdmission, in.GangWaits}
+	case in.Gang == gangAwaited:
+		return gateVerdict{gateScheduling, in.GangWaits}
 	}
 	return gateVerdict{Reason: gateOpen}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/revision"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // workersFor is the worker StatefulSet of the leader's revision.
@@ -62,6 +63,8 @@ func desiredWorkers(o *observation, spec *revision.Spec, placement podspec.Place
 		GroupKey: o.Leader.GroupKey,
 		PodName:  o.Leader.Name,
 		Domain:   o.Domain,
+
+		Scheduling: scheduling.Inherited(o.pods[o.Leader.UID]),
 	})
 	labels := CopiedLabels(o.set)
 	maps.Copy(labels, identity.WorkerLabels(o.Group.Set, o.Group.Index, o.Leader.GroupKey, o.Leader.Revision))

@@ -22,14 +22,14 @@ const (
 	kindReplicaSet  = "ReplicaSet"
 )
 
-// scheduling is how far the scheduler is with a pod.
-type scheduling int
+// schedulingState is how far the scheduler is with a pod.
+type schedulingState int
 
 const (
-	starting      scheduling = iota // nothing reported yet
-	heldByGate                      // a scheduling gate keeps the scheduler away
-	placed                          // on a node
-	unschedulable                   // tried, and there is no node for it
+	starting      schedulingState = iota // nothing reported yet
+	heldByGate                           // a scheduling gate keeps the scheduler away
+	placed                               // on a node
+	unschedulable                        // tried, and there is no node for it
 )
 
 // restarts of one container. Containers that never restarted are left out.
@@ -59,7 +59,7 @@ type pod struct {
 	Deadline   time.Time // when its grace period is over, if it is deleting
 	Retained   bool      // has the finalizer of exhausted groups
 	HeldBy     []string  // finalizers of others
-	Scheduling scheduling
+	Scheduling schedulingState
 	Scheduler  string // what the scheduler said
 	Restarts   []restarts
 }

@@ -38,6 +38,7 @@ var (
 		lwsv1.ExclusiveTopologyAnnotationKey:         true,
 		lwsv1.SubGroupExclusiveTopologyAnnotationKey: true,
 		lwsv1.RecreateGroupAfterStartAnnotationKey:   true,
+		lwsv1.GangSchedulingAnnotationKey:            true,
 	}
 )
 

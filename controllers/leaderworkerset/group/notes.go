@@ -29,6 +29,7 @@ type note struct {
 	memory  *string // what was written, until the cache shows it; empty if it was removed
 	workers made
 	service made
+	gang    time.Time // when scheduling objects were made that the cache may not show yet
 	policy  lwsv1.RestartPolicyType
 	told    map[string]string
 	settled settled
@@ -119,6 +120,9 @@ func (n *notes) complete(o *observation) {
 		return
 	}
 	note.completeLeader(o)
+	if o.Now.Before(note.gang.Add(unseenFor)) {
+		o.Gang.Missing = nil
+	}
 	if o.Workers != nil {
 		note.workers.seen = note.workers.seen || o.Workers.UID == note.workers.uid
 	} else if note.workers.isUnseen(o.Now) {

@@ -27,9 +27,10 @@ type observation struct {
 	Leader  *leader       // nil if there is none
 	Workers *workerSet    // nil if there is none
 	Service *ownService   // nil if there is none, or none is to be
-	Living  generation    // without a leader, only what is left of others
-	Watched []loss        // all losses that are in the ledger
-	Losses  []loss        // those of members
+	Gang    gang
+	Living  generation // without a leader, only what is left of others
+	Watched []loss     // all losses that are in the ledger
+	Losses  []loss     // those of members
 
 	// Topology is the node label whose value workers share with their leader, empty
 	// if there is none, and Domain is the leader's value, empty if its node has none.
@@ -74,6 +75,9 @@ func (r *Reconciler) observe(ctx context.Context, group identity.Group) (*observ
 		return nil, err
 	}
 	if err := r.observeObjects(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := r.observeGang(ctx, o); err != nil {
 		return nil, err
 	}
 	r.notes.complete(o)

@@ -49,7 +49,9 @@ func planFor(o *observation) *plan {
 		p.gate(o)
 	default:
 		p.live(o)
+		p.keepGang(o)
 	}
+	p.tidyGang(o)
 	return p
 }
 
@@ -157,6 +159,7 @@ func (p *plan) gate(o *observation) {
 	if o.Replaced.Key != "" && !o.Replaced.Stored && o.Leader.Controlled {
 		p.do(annotateLeader{Key: lwsv1.ReplacesAnnotationKey, Value: o.Replaced.Key})
 	}
+	gang, why := decideGang(&o.Gang)
 	p.Held = decideGate(gateInput{
 		Controlled: o.Leader.Controlled,
 		Desired:    o.isDesired(),
@@ -165,11 +168,14 @@ func (p *plan) gate(o *observation) {
 		Left:       o.leftAtGate(),
 		Waits:      o.Replaced.waitsFor(o.Set.Immediate),
 		Service:    service,
+		Gang:       gang,
+		GangWaits:  why,
 		Now:        o.Now,
 	})
 	switch p.Held.Reason {
 	case gateOpen:
 		p.keepService(o, service)
+		p.keepGang(o)
 		p.do(liftGate{})
 		if o.Noted.wasTold(topicDeferred) {
 			p.tell(replacementAdmitted(o.Group.Index, o.Leader.Name))
@@ -179,6 +185,13 @@ func (p *plan) gate(o *observation) {
 		p.conflict(o.nameTaken(service, fmt.Sprintf("Leader %s is held: %s", o.Leader.Name, p.Held.Message)))
 	case gatePredecessor, gateService:
 		p.clearWay(o, workers, service)
+	case gateAdmission:
+		p.replaceUnadmitted(o)
+	case gateScheduling:
+		if o.Gang.Unavailable != "" {
+			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
+				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
+		}
 	case gateOwner, gateScaledAway, gateRevision:
 	}
 }

@@ -116,7 +116,7 @@ func timeOf(t *metav1.Time) time.Time {
 	return t.Time
 }
 
-func schedulingOf(condition *corev1.PodCondition) (scheduling, string) {
+func schedulingOf(condition *corev1.PodCondition) (schedulingState, string) {
 	switch {
 	case condition.Status == corev1.ConditionTrue:
 		return placed, ""

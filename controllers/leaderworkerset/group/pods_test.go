@@ -112,7 +112,7 @@ func TestOnlyTrueAsksForRecovery(t *testing.T) {
 func TestSchedulingOf(t *testing.T) {
 	tests := map[string]struct {
 		conditions []corev1.PodCondition
-		want       scheduling
+		want       schedulingState
 		text       string
 	}{
 		"nothing reported yet": {nil, starting, ""},

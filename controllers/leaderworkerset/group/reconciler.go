@@ -18,6 +18,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // Reconciler looks after one group at a time.
@@ -31,6 +32,7 @@ type Reconciler struct {
 	ledger   *ledger
 	paired   *pairs
 	metrics  *metrics.Metrics
+	gangs    Scheduling
 }
 
 // New returns a reconciler of groups. live reads past the cache.
@@ -43,11 +45,15 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		clock:    options.Clock,
 		notes:    newNotes(),
 		ledger:   newLedger(),
+		gangs:    options.Scheduling,
 		paired:   newPairs(),
 		metrics:  options.Metrics,
 	}
 	if r.metrics == nil {
 		r.metrics = metrics.New()
+	}
+	if r.gangs == nil {
+		r.gangs = scheduling.NewNone(false)
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
@@ -92,6 +98,9 @@ func (w *writer) conclude(p *plan, err error) (reconcile.Result, error) {
 	}
 	// What was to be told once all is done is not, or not yet.
 	p.Tell = nil
+	if failed, ok := isGang(err); ok {
+		p.Report.Scheduling = &Problem{Reason: failed.reason, Message: fmt.Sprintf("Group %s: %s", w.o.Group.Index, failed)}
+	}
 	taken, isTaken := isTaken(err)
 	switch {
 	case errors.Is(err, errEnding), errors.Is(err, context.Canceled):

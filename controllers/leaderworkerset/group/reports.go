@@ -24,6 +24,8 @@ type Report struct {
 	Recovery *Entry
 	// Problem is what keeps the group from getting on.
 	Problem *Problem
+	// Scheduling is what is wrong with the group's scheduling objects.
+	Scheduling *Problem
 }
 
 // Restart is a recreation to be counted: Counts.Raise(Entry, Leader).

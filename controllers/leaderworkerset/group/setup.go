@@ -29,6 +29,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=podgroups;compositepodgroups,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=scheduling.volcano.sh,resources=podgroups,verbs=get;list;watch;create
 
 // Options are what the reconciler of groups shares with its surroundings.
 type Options struct {
@@ -36,6 +38,8 @@ type Options struct {
 	Reports *Reports
 	// Metrics are what is measured; nil measures for nobody.
 	Metrics *metrics.Metrics
+	// Scheduling has the pods of a group scheduled together; nil is nobody.
+	Scheduling Scheduling
 	// Clock tells the time; nil is the clock of the machine.
 	Clock clock.PassiveClock
 	// Concurrency is how many groups are reconciled at the same time; 0 is 1.
@@ -49,9 +53,11 @@ const (
 
 // Setup adds the reconciler of groups, and the index of pods by their group, to a
 // manager whose cache has the other indexes of package identity.
-func Setup(mgr ctrl.Manager, options Options) error {
+//
+// The function that it returns watches scheduling objects, once they are served.
+func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err error) {
 	if err := registerIndex(context.Background(), mgr.GetFieldIndexer()); err != nil {
-		return err
+		return nil, err
 	}
 	r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(recorderName), options)
 	c, err := controller.NewTyped(controllerName, mgr, controller.TypedOptions[identity.Group]{
@@ -59,7 +65,7 @@ func Setup(mgr ctrl.Manager, options Options) error {
 		MaxConcurrentReconciles: options.Concurrency,
 	})
 	if err != nil {
-		return fmt.Errorf("controller %s: %w", controllerName, err)
+		return nil, fmt.Errorf("controller %s: %w", controllerName, err)
 	}
 	w := &waker{reader: mgr.GetClient(), ledger: r.ledger, paired: r.paired}
 	cache := mgr.GetCache()
@@ -72,10 +78,10 @@ func Setup(mgr ctrl.Manager, options Options) error {
 		source.TypedKind(cache, &lwsv1.LeaderWorkerSet{}, w.sets()),
 	} {
 		if err := c.Watch(watched); err != nil {
-			return fmt.Errorf("controller %s: %w", controllerName, err)
+			return nil, fmt.Errorf("controller %s: %w", controllerName, err)
 		}
 	}
-	return nil
+	return func() error { return w.watchScheduling(c, cache, r.gangs) }, nil
 }
 
 // registerIndex adds the indexes that a group finds its pods by, and its replacement.

@@ -28,6 +28,7 @@ func StripPod(obj any) (any, error) {
 	p.Spec = corev1.PodSpec{
 		NodeName:        p.Spec.NodeName,
 		SchedulingGates: p.Spec.SchedulingGates,
+		SchedulingGroup: p.Spec.SchedulingGroup,
 		ReadinessGates:  p.Spec.ReadinessGates,
 		InitContainers:  keptContainers(p.Spec.InitContainers),
 		Containers:      keptContainers(p.Spec.Containers),

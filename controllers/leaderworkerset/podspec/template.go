@@ -62,6 +62,8 @@ type Leader struct {
 	// Domain is the leader's value of the node label Placement.Topology. Without
 	// such a label it is not used.
 	Domain string
+	// Scheduling are annotations by which workers are scheduled with their leader.
+	Scheduling map[string]string
 }
 
 // address is the leader's DNS name.
@@ -91,6 +93,7 @@ func WorkerPodTemplate(revision Revision, leader Leader) *corev1.PodTemplateSpec
 	template := revision.Template.WorkerTemplate.DeepCopy()
 	annotations := revision.annotations()
 	annotations[lwsv1.LeaderPodNameAnnotationKey] = leader.PodName
+	maps.Copy(annotations, leader.Scheduling)
 	if revision.Hash {
 		annotations[lwsv1.LeaderAddressAnnotationKey] = leader.address(revision.Network)
 	}
@@ -130,6 +133,11 @@ func (r *Revision) annotations() map[string]string {
 func decorate(template *corev1.PodTemplateSpec, labels, annotations map[string]string) *corev1.PodTemplateSpec {
 	template.Labels = merge(template.Labels, labels)
 	template.Annotations = merge(template.Annotations, annotations)
+	for _, key := range []string{lwsv1.SchedulingLevelAnnotationKey, lwsv1.SchedulingTokenAnnotationKey} {
+		if annotations[key] == "" {
+			delete(template.Annotations, key) // a user's own would make groups share a PodGroup
+		}
+	}
 	return template
 }
 

@@ -26,6 +26,7 @@ type podAdmission struct {
 	reader  reader
 	metrics *metrics.Metrics
 	clock   clock.PassiveClock
+	gangs   Scheduling
 }
 
 // Handle changes a pod of a set and lets every other pass as it is.
@@ -48,8 +49,8 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 	if found == nil {
 		return admission.Allowed("")
 	}
-	defer func() { p.metrics.Admitted(found.set, p.clock.Since(began)) }()
-	if err := admit(pod, found); err != nil {
+	defer func() { p.metrics.Admitted(found.key, p.clock.Since(began)) }()
+	if err := p.admit(pod, found); err != nil {
 		return admission.Denied(err.Error())
 	}
 	return patched(before, pod)
@@ -57,12 +58,13 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 
 // membership is what has to be known about a pod of a set.
 type membership struct {
-	set    types.NamespacedName
+	key    types.NamespacedName
 	leader bool
 	// hash: the leader gets a key, and no number.
 	hash bool
-	// policy is used for leaders only.
-	policy lwsv1.PodTerminationPolicyType
+	// set and token are used for leaders only.
+	set   *lwsv1.LeaderWorkerSet
+	token string
 }
 
 // find is nil for a pod that belongs to no set.
@@ -79,31 +81,50 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	owner := metav1.GetControllerOf(pod)
 	hash := isKind(owner, replicaSetKind)
 	if !hash && owner.Name != identity.LeaderStatefulSetName(key.Name) {
-		return &membership{set: key}, nil
+		return &membership{key: key}, nil
 	}
 	// A set that is gone has the default.
 	set := &lwsv1.LeaderWorkerSet{}
 	if _, err := p.reader.get(ctx, key, set); err != nil {
 		return nil, fmt.Errorf("set %s: %w", key, err)
 	}
-	return &membership{set: key, leader: true, hash: hash, policy: lwsv1.PodTerminationPolicy(set)}, nil
+	found := &membership{key: key, leader: true, hash: hash, set: set}
+	if p.gangs.Uses(set) {
+		found.token, err = p.tokenFor(ctx, pod, set)
+	}
+	return found, err
 }
 
 // keyCharacters is how many random characters the key of a group is made of.
 const keyCharacters = 16
 
-func admit(pod *corev1.Pod, found *membership) error {
+func (p *podAdmission) admit(pod *corev1.Pod, found *membership) error {
 	if !found.leader {
-		return podspec.AdmitWorker(pod)
+		if err := podspec.AdmitWorker(pod); err != nil {
+			return err
+		}
+		p.gangs.AdmitWorker(pod)
+		return nil
 	}
-	if found.hash {
-		return podspec.AdmitLeader(pod, podspec.HashLeader(pod, rand.Text()[:keyCharacters]), found.policy)
-	}
-	leader, err := podspec.OrdinalLeader(pod)
+	leader, err := found.identify(pod)
 	if err != nil {
 		return err
 	}
-	return podspec.AdmitLeader(pod, leader, found.policy)
+	if err := podspec.AdmitLeader(pod, leader, lwsv1.PodTerminationPolicy(found.set)); err != nil {
+		return err
+	}
+	if p.gangs.Uses(found.set) {
+		p.gangs.AdmitLeader(pod, found.set, found.token)
+	}
+	return nil
+}
+
+// identify says which group a leader is to lead.
+func (m *membership) identify(pod *corev1.Pod) (podspec.NewLeader, error) {
+	if m.hash {
+		return podspec.HashLeader(pod, rand.Text()[:keyCharacters]), nil
+	}
+	return podspec.OrdinalLeader(pod)
 }
 
 // patched is the difference between two states of a pod, not between the pod and

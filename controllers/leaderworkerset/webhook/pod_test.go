@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/podspec"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 const prefix = "leaderworkerset.sigs.k8s.io/"
@@ -148,6 +149,7 @@ func podHandler(t *testing.T, cached, live client.Reader) *podAdmission {
 		reader:  reader{cached: cached, live: live},
 		metrics: metrics.New(),
 		clock:   clock.RealClock{},
+		gangs:   scheduling.NewNone(false),
 	}
 }
 
@@ -210,7 +212,8 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 				t.Errorf("%d live reads, want %d", live.count, test.wantLive)
 			}
 			want := test.pod.DeepCopy()
-			if err := admit(want, &membership{leader: want.Name == "sample-1", policy: lwsv1.PodTerminationPolicyType(test.policy)}); err != nil {
+			set := lwstest.New("sample").PodTerminationPolicy(lwsv1.PodTerminationPolicyType(test.policy)).Obj()
+			if err := podHandler(t, nil, nil).admit(want, &membership{leader: want.Name == "sample-1", set: set}); err != nil {
 				t.Fatal(err)
 			}
 			got := apply(t, request, response)
@@ -418,7 +421,7 @@ func TestPatchIsExact(t *testing.T) {
 		}
 		request := createRequest(t, pod)
 		want := pod.DeepCopy()
-		if err := admit(want, &membership{leader: true}); err != nil {
+		if err := handler.admit(want, &membership{leader: true, set: &lwsv1.LeaderWorkerSet{}}); err != nil {
 			r.Fatal(err)
 		}
 		if diff := cmp.Diff(want, apply(t, request, handler.Handle(context.Background(), request))); diff != "" {

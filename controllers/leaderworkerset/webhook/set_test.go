@@ -15,6 +15,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 const (
@@ -57,7 +58,7 @@ func answer(t *testing.T, handler admission.Handler, old, set *lwsv1.LeaderWorke
 
 func validationHandler(t *testing.T) admission.Handler {
 	t.Helper()
-	return &setValidation{decoder: admission.NewDecoder(newScheme(t))}
+	return &setValidation{decoder: admission.NewDecoder(newScheme(t)), gangs: scheduling.NewNone(false)}
 }
 
 func TestValidateCreate(t *testing.T) {
@@ -117,7 +118,7 @@ func TestValidateCreate(t *testing.T) {
 		},
 		"scheduling": {
 			scheduled,
-			review{Error: invalid("a", `spec.scheduling: Forbidden: needs the feature gate WorkloadAwareScheduling, which is off`)},
+			review{Error: invalid("a", `spec.scheduling: Forbidden: needs the feature gate WorkloadAwareScheduling of lws-manager, which is off`)},
 		},
 	}
 	for name, test := range tests {

@@ -34,7 +34,7 @@ const (
 
 // Setup serves the webhooks with the manager's webhook server. They work on every
 // replica, whether or not it leads.
-func Setup(mgr ctrl.Manager, measured *metrics.Metrics) error {
+func Setup(mgr ctrl.Manager, gangs Scheduling, measured *metrics.Metrics) error {
 	scheme := mgr.GetScheme()
 	if err := checkScheme(scheme); err != nil {
 		return err
@@ -46,9 +46,10 @@ func Setup(mgr ctrl.Manager, measured *metrics.Metrics) error {
 			reader:  reader{cached: mgr.GetClient(), live: mgr.GetAPIReader()},
 			metrics: measured,
 			clock:   clock.RealClock{},
+			gangs:   gangs,
 		},
 		NamePath:       &nameCheck{decoder: decoder},
-		ValidationPath: &setValidation{decoder: decoder},
+		ValidationPath: &setValidation{decoder: decoder, gangs: gangs},
 	}
 	for path, handler := range handlers {
 		mgr.GetWebhookServer().Register(path, &admission.Webhook{Handler: handler})

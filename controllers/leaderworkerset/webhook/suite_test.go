@@ -33,6 +33,7 @@ import (
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // secondPath is where another party's webhook adds a container, after ours.
@@ -103,7 +104,7 @@ func (w *environment) start(config *rest.Config, options *envtest.WebhookInstall
 	if err != nil {
 		return err
 	}
-	if err := Setup(mgr, metrics.New()); err != nil {
+	if err := Setup(mgr, scheduling.NewNone(false), metrics.New()); err != nil {
 		return err
 	}
 	mgr.GetWebhookServer().Register(secondPath, &admission.Webhook{Handler: admission.HandlerFunc(addSidecar)})

@@ -16,17 +16,18 @@ import (
 // setValidation refuses what CEL cannot see and warns where a user is likely wrong.
 type setValidation struct {
 	decoder admission.Decoder
+	gangs   Scheduling
 }
 
 // Handle lets an update pass that changes neither spec nor annotations, such as
 // the removal of a finalizer.
-func (v *setValidation) Handle(_ context.Context, request admission.Request) admission.Response {
+func (v *setValidation) Handle(ctx context.Context, request admission.Request) admission.Response {
 	set := &lwsv1.LeaderWorkerSet{}
 	if err := v.decoder.Decode(request, set); err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
 	if request.Operation != admissionv1.Update {
-		return decide(set, validateCreate(set), warnings(set))
+		return decide(set, append(validateCreate(set), v.gangs.Validate(ctx, nil, set)...), warnings(set))
 	}
 	old := &lwsv1.LeaderWorkerSet{}
 	if err := v.decoder.DecodeRaw(request.OldObject, old); err != nil {
@@ -35,7 +36,7 @@ func (v *setValidation) Handle(_ context.Context, request admission.Request) adm
 	if set.DeletionTimestamp != nil || !changed(old, set) {
 		return admission.Allowed("")
 	}
-	return decide(set, validateUpdate(old, set), warnings(set))
+	return decide(set, append(validateUpdate(old, set), v.gangs.Validate(ctx, old, set)...), warnings(set))
 }
 
 func changed(old, set *lwsv1.LeaderWorkerSet) bool {
@@ -44,13 +45,7 @@ func changed(old, set *lwsv1.LeaderWorkerSet) bool {
 }
 
 func validateCreate(set *lwsv1.LeaderWorkerSet) field.ErrorList {
-	errors := placementAnnotationErrors(set)
-	errors = append(errors, placementFieldErrors(set)...)
-	if set.Spec.Scheduling != nil {
-		errors = append(errors, field.Forbidden(field.NewPath("spec", "scheduling"),
-			"needs the feature gate WorkloadAwareScheduling, which is off"))
-	}
-	return errors
+	return append(placementAnnotationErrors(set), placementFieldErrors(set)...)
 }
 
 // validateUpdate keeps to what the update changes: what an object was stored with

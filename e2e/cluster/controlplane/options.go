@@ -45,6 +45,30 @@ const (
 	loadNodeGrace    = 200 * time.Second
 )
 
+// What workload-aware scheduling needs to be switched on, for FeatureGates and
+// RuntimeConfig: its objects, topologies, claims of groups, and groups of groups.
+const (
+	WorkloadAwareSchedulingGates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true," +
+		"DRAWorkloadResourceClaims=true,CompositePodGroup=true"
+	WorkloadAwareSchedulingAPIs = "scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"
+)
+
+// WithWorkloadAwareScheduling switches workload-aware scheduling on, beside what is
+// switched on or off already.
+func (o Options) WithWorkloadAwareScheduling() Options {
+	o.FeatureGates = joined(WorkloadAwareSchedulingGates, o.FeatureGates)
+	o.RuntimeConfig = joined(WorkloadAwareSchedulingAPIs, o.RuntimeConfig)
+	return o
+}
+
+// joined puts what is said later last, where it counts.
+func joined(first, then string) string {
+	if then == "" {
+		return first
+	}
+	return first + "," + then
+}
+
 // Defaults are the options of "up" without flags, for a cluster below dir.
 func Defaults(dir string) Options {
 	return Options{Dir: dir, Name: "default", Nodes: 10}

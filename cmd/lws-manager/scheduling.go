@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/webhook"
+)
+
+// provider has the pods of sets scheduled together.
+type provider interface {
+	leaderworkerset.Scheduling
+	group.Scheduling
+	webhook.Scheduling
+
+	// AddToScheme registers the kinds of scheduling objects.
+	AddToScheme(scheme *runtime.Scheme) error
+	// SetProblem says why scheduling objects cannot be read; nil: they can.
+	SetProblem(problem *scheduling.Problem)
+}
+
+// newProvider is the one that the configuration names.
+func newProvider(c *configv1.Configuration) provider {
+	enabled := c.FeatureGates[configv1.WorkloadAwareSchedulingGate]
+	name := ""
+	if gang := c.GangSchedulingManagement; gang != nil && gang.SchedulerProvider != nil {
+		name = *gang.SchedulerProvider
+	}
+	switch name {
+	case configv1.KubernetesSchedulerProvider:
+		return scheduling.NewKubernetes(enabled, c.FeatureGates[configv1.CompositePodGroupGate])
+	case configv1.VolcanoSchedulerProvider:
+		return scheduling.NewVolcano(enabled)
+	}
+	return scheduling.NewNone(enabled)
+}
+
+// How long after a look at what the API server serves the next one follows.
+const (
+	firstAsk = 2 * time.Second
+	lastAsk  = 30 * time.Second
+)
+
+// watchScheduling waits until the API server serves the scheduling objects of the
+// provider and has them watched. Until then webhooks and sets say why not.
+func watchScheduling(ctx context.Context, discovery scheduling.Discovery, gangs provider, watch func() error) error {
+	if len(gangs.Kinds()) == 0 {
+		return nil
+	}
+	said := ""
+	backoff := wait.Backoff{Duration: firstAsk, Factor: 2, Steps: 10, Cap: lastAsk}
+	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		problem, err := scheduling.CheckServed(discovery, gangs.Kinds())
+		if err == nil && problem == nil {
+			return true, nil
+		}
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else {
+			gangs.SetProblem(problem)
+			text = problem.Message
+		}
+		if text != said {
+			log.FromContext(ctx).Info("Scheduling objects are not available yet", "reason", text)
+			said = text
+		}
+		return false, nil
+	})
+	if err != nil {
+		return nil // the context ends
+	}
+	if err := watch(); err != nil {
+		return err
+	}
+	gangs.SetProblem(nil)
+	return nil
+}

@@ -1,0 +1,53 @@
+package packaging
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"sigs.k8s.io/lws/e2e/managers"
+)
+
+// charts are the names of the charts, which are also those of the managers' objects.
+var charts = []string{"lws", "disaggregatedset"}
+
+// buildHelm builds Helm once, from the module that pins it.
+var buildHelm = sync.OnceValues(func() (string, error) {
+	checkout, err := managers.Checkout()
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(checkout, "bin", "helm")
+	build := exec.Command("go", "build", "-o", program, "helm.sh/helm/v3/cmd/helm")
+	build.Dir = filepath.Join(checkout, "e2e", "helm")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build helm: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// helm runs Helm with nothing of the user's own configuration.
+func helm(ctx context.Context, home, kubeconfig string, args ...string) (string, error) {
+	program, err := buildHelm()
+	if err != nil {
+		return "", err
+	}
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HELM_NAMESPACE=",
+		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
+	var out, errs bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errs
+	if err := command.Run(); err != nil {
+		return out.String(), fmt.Errorf("helm %s: %w\n%s", args[0], err, bytes.TrimSpace(errs.Bytes()))
+	}
+	return out.String(), nil
+}
+
+func chartDir(chart string) (string, error) {
+	checkout, err := managers.Checkout()
+	return filepath.Join(checkout, "charts", chart), err
+}
