@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/controllers/disaggregatedset"
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=disaggregatedsets.disaggregatedset.x-k8s.io;disaggregatedsetrolescalers.disaggregatedset.x-k8s.io;leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
@@ -40,6 +41,8 @@ type startup struct {
 	leaderWorkerSets *gate
 	caches           *gate
 	webhooks         healthz.Checker
+	// trace is told of rollouts; nil if no traces are sent.
+	trace func(disaggregatedset.Span)
 }
 
 func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
@@ -56,6 +59,9 @@ func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, 
 
 // setup adds the steps and the readiness checks to the manager.
 func (s *startup) setup(ctx context.Context) error {
+	if err := s.startTraces(ctx); err != nil {
+		return err
+	}
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
@@ -76,13 +82,26 @@ func (s *startup) setup(ctx context.Context) error {
 	})
 }
 
+// startTraces sends traces if the configuration wants them.
+func (s *startup) startTraces(ctx context.Context) error {
+	if s.configuration.Tracing == nil {
+		return nil
+	}
+	sender, err := newTraces(ctx, s.configuration.Tracing)
+	if err != nil {
+		return err
+	}
+	s.trace = sender.send
+	return s.mgr.Add(everyReplica{sender.flush})
+}
+
 // startControllers waits for the schema, adds the controller, and waits for what
 // it reads.
 func (s *startup) startControllers(ctx context.Context) error {
 	if !s.await(ctx, s.schema, ownDefinitions()...) {
 		return nil
 	}
-	if err := setupControllers(ctx, s.mgr, s.configuration, s.leaderWorkerSets); err != nil {
+	if err := setupControllers(ctx, s.mgr, s.configuration, s.leaderWorkerSets, s.trace); err != nil {
 		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {

@@ -17,6 +17,9 @@ type memory struct {
 // recollection belongs to one set. Its slices are written at the same time.
 type recollection struct {
 	UID types.UID
+	// rollout is the one that goes on, nil if none does that was seen to begin. Only
+	// the report, which comes after the slices, looks at it.
+	rollout *Span
 
 	mu sync.Mutex
 	// conflicts are names that somebody else's objects have, by kind and name.

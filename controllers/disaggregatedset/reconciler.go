@@ -24,6 +24,7 @@ type Reconciler struct {
 	unserved func() string
 	watching func() bool
 	memory   *memory
+	trace    func(Span)
 }
 
 // New returns a reconciler. The client reads from a cache with the indexes of
@@ -31,7 +32,10 @@ type Reconciler struct {
 func New(c client.Client, live client.Reader, recorder events.EventRecorder, options Options) *Reconciler {
 	r := &Reconciler{
 		client: c, live: live, recorder: recorder, clock: options.Clock,
-		unserved: options.Unserved, watching: options.watching, memory: newMemory(),
+		unserved: options.Unserved, watching: options.watching, memory: newMemory(), trace: options.Trace,
+	}
+	if r.trace == nil {
+		r.trace = func(Span) {}
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}

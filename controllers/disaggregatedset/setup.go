@@ -48,6 +48,8 @@ type Options struct {
 	Served <-chan struct{}
 	// Concurrency is how many sets are reconciled at the same time; 0 is 1.
 	Concurrency int
+	// Trace is told of rollouts that are over, and does not wait; nil if nobody is.
+	Trace func(Span)
 
 	// watching says that they are in the cache; nil if they certainly are.
 	watching func() bool
