@@ -16,11 +16,14 @@ const setConcurrency = 4
 
 // setupControllers adds the controller to the manager. It works when
 // LeaderWorkerSets are served, and until then says on its sets that they are not.
-func setupControllers(ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, leaderWorkerSets *gate) error {
+func setupControllers(
+	ctx context.Context, mgr ctrl.Manager, c *configv1.Configuration, leaderWorkerSets *gate, trace func(disaggregatedset.Span),
+) error {
 	return disaggregatedset.Setup(ctx, mgr, disaggregatedset.Options{
 		Unserved:    leaderWorkerSets.closedFor,
 		Served:      leaderWorkerSets.opened,
 		Concurrency: concurrency(c, dsv1.GroupKind(dsv1.Kind).String(), setConcurrency),
+		Trace:       trace,
 	})
 }
 

@@ -12,8 +12,10 @@ import (
 type gate struct {
 	mu     sync.Mutex
 	isOpen bool
-	reason string
-	opened chan struct{}
+	// isKnown says that somebody has looked.
+	isKnown bool
+	reason  string
+	opened  chan struct{}
 }
 
 func newGate(reason string) *gate {
@@ -24,7 +26,7 @@ func newGate(reason string) *gate {
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.isOpen = true
+	g.isOpen, g.isKnown = true, true
 	select {
 	case <-g.opened:
 	default:
@@ -34,11 +36,19 @@ func (g *gate) open() {
 
 // close says that it is not, or no longer, true, and why. It tells whether that is news.
 func (g *gate) close(format string, args ...any) bool {
+	return g.shut(true, fmt.Sprintf(format, args...))
+}
+
+// doubt says that it could not be looked at, and why. It tells whether that is news.
+func (g *gate) doubt(format string, args ...any) bool {
+	return g.shut(false, fmt.Sprintf(format, args...))
+}
+
+func (g *gate) shut(isKnown bool, reason string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	reason := fmt.Sprintf(format, args...)
 	news := g.isOpen || g.reason != reason
-	g.isOpen, g.reason = false, reason
+	g.isOpen, g.isKnown, g.reason = false, isKnown, reason
 	return news
 }
 
@@ -52,10 +62,12 @@ func (g *gate) check(*http.Request) error {
 	return errors.New(g.reason)
 }
 
-// closedFor is why the gate is closed; empty if it is open.
+// closedFor is why the gate is closed; empty if it is open, or nobody could look yet.
 func (g *gate) closedFor() string {
-	if err := g.check(nil); err != nil {
-		return err.Error()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isOpen || !g.isKnown {
+		return ""
 	}
-	return ""
+	return g.reason
 }

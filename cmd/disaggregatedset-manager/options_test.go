@@ -96,7 +96,6 @@ func TestRunRefuses(t *testing.T) {
 		"a misspelt key":                  {[]string{"--config=" + writeFile(t, "c.yaml", configurationHeader+"webhook:\n  prot: 1\n")}, []string{"webhook.prot", "line 4"}},
 		"a flag's value that cannot work": {[]string{"--health-probe-bind-address=nowhere"}, []string{"health.healthProbeBindAddress", "nowhere"}},
 		"an unknown feature gate":         {[]string{"--feature-gates=Wings=true"}, []string{"featureGates[Wings]", "WorkloadAwareScheduling"}},
-		"traces, which it cannot send":    {[]string{"--config=" + writeFile(t, "t.yaml", configurationHeader+"tracing: {}\n")}, []string{"tracing"}},
 		"a kubeconfig that is not there":  {[]string{"--kubeconfig=" + missing}, []string{"find the API server", missing}},
 		"no certificate where one is to be": {
 			[]string{"--kubeconfig=" + kubeconfig(t), "--config=" + writeFile(t, "e.yaml", configurationHeader+

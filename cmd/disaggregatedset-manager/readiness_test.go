@@ -126,6 +126,29 @@ func TestCheckDefinition(t *testing.T) {
 	}
 }
 
+// A gate is closed for a reason when somebody looked, not while nobody could.
+func TestClosedFor(t *testing.T) {
+	for name, test := range map[string]struct {
+		then func(*gate)
+		want string
+	}{
+		"nobody looked":        {func(*gate) {}, ""},
+		"nobody could look":    {func(g *gate) { g.doubt("connection refused") }, ""},
+		"somebody looked":      {func(g *gate) { g.close("it does not exist") }, "it does not exist"},
+		"could not look again": {func(g *gate) { g.close("it does not exist"); g.doubt("connection refused") }, ""},
+		"it is there":          {func(g *gate) { g.close("it does not exist"); g.open() }, ""},
+		"it goes":              {func(g *gate) { g.open(); g.close("it is gone") }, "it is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate("nobody has looked yet")
+			test.then(g)
+			if got := g.closedFor(); got != test.want {
+				t.Errorf("closed for %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestReadinessGivesReasons(t *testing.T) {
 	caches := newGate("the caches are not filled yet")
 	checks := readiness{

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -14,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/controllers/disaggregatedset"
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=disaggregatedsets.disaggregatedset.x-k8s.io;disaggregatedsetrolescalers.disaggregatedset.x-k8s.io;leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
@@ -38,6 +41,8 @@ type startup struct {
 	leaderWorkerSets *gate
 	caches           *gate
 	webhooks         healthz.Checker
+	// trace is told of rollouts; nil if no traces are sent.
+	trace func(disaggregatedset.Span)
 }
 
 func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
@@ -54,6 +59,9 @@ func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, 
 
 // setup adds the steps and the readiness checks to the manager.
 func (s *startup) setup(ctx context.Context) error {
+	if err := s.startTraces(ctx); err != nil {
+		return err
+	}
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(s.mgr.GetConfig(), s.mgr.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("make a client of definitions: %w", err)
@@ -74,13 +82,26 @@ func (s *startup) setup(ctx context.Context) error {
 	})
 }
 
+// startTraces sends traces if the configuration wants them.
+func (s *startup) startTraces(ctx context.Context) error {
+	if s.configuration.Tracing == nil {
+		return nil
+	}
+	sender, err := newTraces(ctx, s.configuration.Tracing)
+	if err != nil {
+		return err
+	}
+	s.trace = sender.send
+	return s.mgr.Add(everyReplica{sender.flush})
+}
+
 // startControllers waits for the schema, adds the controller, and waits for what
 // it reads.
 func (s *startup) startControllers(ctx context.Context) error {
 	if !s.await(ctx, s.schema, ownDefinitions()...) {
 		return nil
 	}
-	if err := setupControllers(ctx, s.mgr, s.configuration, s.leaderWorkerSets); err != nil {
+	if err := setupControllers(ctx, s.mgr, s.configuration, s.leaderWorkerSets, s.trace); err != nil {
 		return err
 	}
 	if s.mgr.GetCache().WaitForCacheSync(ctx) {
@@ -114,7 +135,11 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		for _, d := range definitions {
 			if err := s.checkDefinition(ctx, d); err != nil {
-				if g.close("%v", err) && ctx.Err() == nil {
+				say := g.close
+				if errors.Is(err, errUnread) {
+					say = g.doubt
+				}
+				if say("%v", err) && ctx.Err() == nil {
 					log.FromContext(ctx).Info("waiting for a CustomResourceDefinition", "reason", err.Error())
 				}
 				return false, nil
@@ -126,6 +151,9 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 	return err == nil
 }
 
+// errUnread is that of a definition which says nothing about the definition.
+var errUnread = errors.New("get CustomResourceDefinition")
+
 func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 	data, err := s.definitions.Get().
 		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name).
@@ -135,7 +163,14 @@ func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 		return fmt.Errorf("CustomResourceDefinition %s does not exist: apply the CustomResourceDefinitions of release %s",
 			d.name, buildVersion())
 	case err != nil:
-		return fmt.Errorf("get CustomResourceDefinition %s: %w", d.name, err)
+		return fmt.Errorf("%w %s: %w", errUnread, d.name, err)
 	}
-	return d.check(data)
+	if err := d.check(data); err != nil {
+		return err
+	}
+	// A kind is served a moment after its definition is established.
+	if _, err := s.mgr.GetRESTMapper().KindsFor(schema.ParseGroupResource(d.name).WithVersion("")); err != nil {
+		return fmt.Errorf("the API server does not serve %s yet: %w", d.name, err)
+	}
+	return nil
 }

@@ -140,6 +140,7 @@ var _ = Describe("lws-manager", Ordered, func() {
 		status, body := read(token(ctx, "reader"))
 		Expect(status).To(Equal(http.StatusOK), body)
 		Expect(body).To(ContainSubstring("controller_runtime_reconcile_total"))
+		Expect(body).To(ContainSubstring(`lws_groups{`))
 	})
 
 	It("renews a certificate that somebody took away, and is called with the new one", func(ctx context.Context) {

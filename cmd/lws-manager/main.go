@@ -73,9 +73,6 @@ func (o *options) configuration() (*configv1.Configuration, error) {
 	if errs := configv1.Validate(configuration); len(errs) > 0 {
 		return nil, fmt.Errorf("configuration: %w", errs.ToAggregate())
 	}
-	if configuration.Tracing != nil {
-		return nil, errors.New("configuration: tracing: this build of lws-manager sends no traces")
-	}
 	return configuration, nil
 }
 

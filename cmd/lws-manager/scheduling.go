@@ -30,9 +30,15 @@ type provider interface {
 // newProvider is the one that the configuration names.
 func newProvider(c *configv1.Configuration) provider {
 	enabled := c.FeatureGates[configv1.WorkloadAwareSchedulingGate]
-	gang := c.GangSchedulingManagement
-	if gang != nil && gang.SchedulerProvider != nil && *gang.SchedulerProvider == configv1.KubernetesSchedulerProvider {
+	name := ""
+	if gang := c.GangSchedulingManagement; gang != nil && gang.SchedulerProvider != nil {
+		name = *gang.SchedulerProvider
+	}
+	switch name {
+	case configv1.KubernetesSchedulerProvider:
 		return scheduling.NewKubernetes(enabled, c.FeatureGates[configv1.CompositePodGroupGate])
+	case configv1.VolcanoSchedulerProvider:
+		return scheduling.NewVolcano(enabled)
 	}
 	return scheduling.NewNone(enabled)
 }

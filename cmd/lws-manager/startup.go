@@ -61,6 +61,9 @@ func newStartup(
 
 // setup adds the steps and the readiness checks to the manager.
 func (s *startup) setup(ctx context.Context) error {
+	if err := s.startTraces(ctx); err != nil {
+		return err
+	}
 	if err := s.metrics.Register(registry.Registry); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
@@ -80,6 +83,19 @@ func (s *startup) setup(ctx context.Context) error {
 		{"certificate", s.certificate.check},
 		{"webhooks", s.webhooks},
 	})
+}
+
+// startTraces sends traces if the configuration wants them.
+func (s *startup) startTraces(ctx context.Context) error {
+	if s.configuration.Tracing == nil {
+		return nil
+	}
+	sender, err := newTraces(ctx, s.configuration.Tracing)
+	if err != nil {
+		return err
+	}
+	s.metrics.Trace(sender.send)
+	return s.mgr.Add(everyReplica{sender.flush})
 }
 
 // startControllers waits for the schema, adds the controllers, and waits for what

@@ -37,14 +37,13 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 		return nil, err
 	}
 	gangs := newProvider(configuration)
-	options, err := managerOptions(configuration, connection.namespace, source.getCertificate)
+	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, gangs.Kinds()...)
 	if err != nil {
 		return nil, err
 	}
 	if err := gangs.AddToScheme(options.Scheme); err != nil {
 		return nil, fmt.Errorf("register scheduling objects: %w", err)
 	}
-	options.Cache = cacheOptions(configuration, connection.namespace, gangs.Kinds()...)
 	mgr, err := ctrl.NewManager(connection.rest, options)
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
@@ -60,7 +59,9 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 }
 
 // managerOptions is the configuration in terms of controller-runtime.
-func managerOptions(c *configv1.Configuration, namespace string, certificate getCertificate) (ctrl.Options, error) {
+func managerOptions(
+	c *configv1.Configuration, namespace string, certificate getCertificate, kinds ...scheduling.Kind,
+) (ctrl.Options, error) {
 	tlsOption, err := tlsOptions(c.TLS, certificate)
 	if err != nil {
 		return ctrl.Options{}, err
@@ -68,6 +69,7 @@ func managerOptions(c *configv1.Configuration, namespace string, certificate get
 	timeout := stopTimeout
 	options := ctrl.Options{
 		Scheme: newScheme(),
+		Cache:  cacheOptions(c, namespace, kinds...),
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host:    c.Webhook.Host,
 			Port:    int(*c.Webhook.Port),

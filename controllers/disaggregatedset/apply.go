@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,11 +32,32 @@ func (r *Reconciler) write(ctx context.Context, seen *observation, plans []*slic
 	for _, s := range seen.Surplus {
 		w.removeGenerations(ctx, append(s.Old, s.Current), fmt.Sprintf("slice %d is no longer wanted", s.Index))
 	}
-	for _, p := range plans {
-		w.writeSlice(ctx, p)
-	}
+	w.writeSlices(ctx, plans)
 	w.tellScaling(plans)
 	return w.outcome
+}
+
+// slicesAtOnce is how many slices of a set are written at the same time: what one
+// waits for holds up no other.
+const slicesAtOnce = 8
+
+func (w *writer) writeSlices(ctx context.Context, plans []*slicePlan) {
+	parts := make([]*outcome, len(plans))
+	free := make(chan struct{}, slicesAtOnce)
+	var all sync.WaitGroup
+	for i, p := range plans {
+		parts[i] = &outcome{}
+		part := &writer{Reconciler: w.Reconciler, outcome: parts[i], seen: w.seen, remembered: w.remembered}
+		free <- struct{}{}
+		all.Go(func() {
+			part.writeSlice(ctx, p)
+			<-free
+		})
+	}
+	all.Wait()
+	for _, part := range parts {
+		w.add(part)
+	}
 }
 
 // writeSlice goes from what hides replicas to what moves them to what shows them.

@@ -5,6 +5,7 @@ package disaggregatedset
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,6 +14,8 @@ import (
 // counting counts what a reconcile reads and writes, and can let a write fail.
 type counting struct {
 	client.Client
+	// mu keeps the slices of a set apart, which are written at the same time.
+	mu          sync.Mutex
 	lists, gets map[string]int
 	writes      []string
 	// refuse returns the error of a write, or nil to let it through.
@@ -28,6 +31,8 @@ func newCounting(c client.Client) *counting {
 // attempt is one write. It is refused, carried out, or carried out and cut off from
 // its answer.
 func (c *counting) attempt(verb, name string, write func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	text := verb + " " + name
 	c.writes = append(c.writes, text)
 	if c.refuse != nil {
@@ -45,6 +50,8 @@ func (c *counting) attempt(verb, name string, write func() error) error {
 }
 
 func (c *counting) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.gets[fmt.Sprintf("%T", obj)]++
 	return c.Client.Get(ctx, key, obj, opts...)
 }

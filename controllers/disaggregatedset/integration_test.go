@@ -118,6 +118,23 @@ var _ = Describe("A DisaggregatedSet", func() {
 		Expect(w.counting.writes).To(BeEmpty(), "a manager that starts anew")
 	})
 
+	It("is left as it is while a manager that begins does not know LeaderWorkerSets yet", func(ctx SpecContext) {
+		w := newWorld(ctx, pair(2, 1))
+		w.settle()
+		before := w.reload().ResourceVersion
+		w.restart()
+		w.reconciler.watching = func() bool { return false }
+		result, err := w.reconcile()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeNumerically(">", 0))
+		Expect(w.counting.writes).To(BeEmpty())
+		w.reconciler.unserved = func() string { return "they are not served" }
+		_, err = w.reconcile()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.condition(dsv1.ConditionProgressing).Reason).To(Equal(dsv1.ReasonSetAPINotAvailable))
+		Expect(before).NotTo(Equal(w.reload().ResourceVersion))
+	})
+
 	It("rolls out a template within the budgets", func(ctx SpecContext) {
 		w := newWorld(ctx, pair(8, 4))
 		w.settle()

@@ -17,32 +17,38 @@ import (
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
 )
 
-// death ends a manager before one of its writes, which is after the one before it.
-// Nothing that the manager does afterwards counts.
+// death ends lives of a manager before one of their writes, which is after the one
+// before it. Nothing that the manager does afterwards counts.
 type death struct {
-	at     int
-	writes int
-	is     bool
+	// at is the write of a life that is not done, once that of the first only.
+	at   int
+	once bool
+	// is says that the manager of now is dead.
+	is bool
+	// lives and writes are those of all managers together.
+	lives, writes int
 }
 
 var errDied = errors.New("the manager died")
 
-// befall counts the writes, and refuses that at which the manager dies and all that
-// follow.
+// befall lets a new life begin.
 func (d *death) befall(c *counting) {
+	d.is = false
+	d.lives++
+	inLife := 0
 	c.refuse = func(string) error {
-		if d.is = d.is || d.writes == d.at; d.is {
+		spared := d.at == none || d.once && d.lives > 1
+		if d.is = d.is || inLife == d.at && !spared; d.is {
 			return errDied
 		}
+		inLife++
 		d.writes++
 		return nil
 	}
 }
 
-// loseAnswers lets every write be done and its answer be lost; the manager lives.
-func loseAnswers(c *counting) {
-	c.cut = func(string) error { return errors.New("the answer is lost") }
-}
+// none is no write.
+const none = -1
 
 // course is what users do to a set, each when it has settled after the one before,
 // and the budgets that hold meanwhile.
@@ -52,23 +58,25 @@ type course struct {
 	floor, ceiling map[string]int32
 }
 
-// run goes through a course with a manager that has bad luck.
-func (c course) run(ctx SpecContext, befall func(*counting), d *death) *world {
+// run goes through a course with a manager that dies. Its invariants hold at every
+// moment, but that no revision lacks a role: the next manager makes whole what a dead
+// one left.
+func (c course) run(ctx SpecContext, d *death) *world {
 	GinkgoHelper()
 	w := newWorld(ctx, c.build())
-	befall(w.counting)
+	d.befall(w.counting)
 	w.settleThrough(d)
 	budgets := watchInvariants(w, c.floor, c.ceiling)
 	w.watch = func(w *world) {
 		budgets.checkBudgets(w)
-		// The next manager makes whole what this one left.
-		if !d.is {
+		if !d.is && d.lives == 1 {
 			w.expectNoOrphans()
 		}
 	}
 	for _, change := range c.changes {
 		w.change(change)
 		w.settleThrough(d)
+		w.expectNoOrphans()
 	}
 	return w
 }
@@ -76,11 +84,12 @@ func (c course) run(ctx SpecContext, befall func(*counting), d *death) *world {
 // settleThrough settles, and replaces a manager that died.
 func (w *world) settleThrough(d *death) {
 	GinkgoHelper()
-	for range 200 {
+	for range 500 {
 		result, err := w.reconcile()
 		if d.is {
-			d.is, d.at = false, none
 			w.restart()
+			d.befall(w.counting)
+			w.becomeReady()
 			continue
 		}
 		if w.counting.cut == nil {
@@ -126,31 +135,23 @@ func slicesOf(n int32) func(*dsv1.DisaggregatedSetSpec) {
 	return func(spec *dsv1.DisaggregatedSetSpec) { spec.Slices = ptr.To(n) }
 }
 
-// none is no write.
-const none = -1
-
-var _ = DescribeTable("A manager that dies before or after any of its writes comes to the same end",
+var _ = DescribeTable("A manager that dies at all of its writes, one in a life, comes to the same end",
 	func(ctx SpecContext, c course) {
 		calm := &death{at: none}
-		want := c.run(ctx, calm.befall, calm).end()
-		Expect(calm.writes).To(BeNumerically(">", 5))
-		for at := range calm.writes {
-			By(fmt.Sprintf("dying before write %d of %d", at, calm.writes))
-			d := &death{at: at}
-			w := c.run(ctx, d.befall, d)
-			Expect(d.at).To(Equal(none), "it died")
-			Expect(w.end()).To(Equal(want), "died before write %d", at)
-		}
-		AddReportEntry("writes", calm.writes, ReportEntryVisibilityAlways)
-
-		By("losing the answers to all writes")
-		Expect(c.run(ctx, loseAnswers, &death{at: none}).end()).To(Equal(want))
+		want := c.run(ctx, calm).end()
+		dying := &death{at: 1}
+		Expect(c.run(ctx, dying).end()).To(Equal(want))
+		AddReportEntry("writes", fmt.Sprintf("%d undisturbed, %d in %d lives", calm.writes, dying.writes, dying.lives), ReportEntryVisibilityAlways)
+		Expect(dying.lives).To(BeNumerically(">", 5))
 	},
-	Entry("when it rolls out", course{
-		build:   func() *dstest.Builder { return pair(2, 1) },
-		changes: []func(*dsv1.DisaggregatedSetSpec){image("server:2")},
-		floor:   map[string]int32{"0/prefill": 2, "0/decode": 1},
-		ceiling: map[string]int32{"0/prefill": 3, "0/decode": 2},
+	Entry("when it rolls out", rollingOut),
+	Entry("when it rolls out two slices over a revision that was interrupted", course{
+		build: func() *dstest.Builder { return pair(2, 1).Slices(2) },
+		changes: []func(*dsv1.DisaggregatedSetSpec){image("server:2"), func(spec *dsv1.DisaggregatedSetSpec) {
+			image("server:3")(spec)
+			spec.Roles[0].Spec.Replicas = ptr.To(int32(3))
+		}},
+		floor: map[string]int32{"0/prefill": 2, "0/decode": 1, "1/prefill": 2, "1/decode": 1},
 	}),
 	Entry("when a role becomes external and static, and slices come and go", course{
 		build: func() *dstest.Builder { return pair(1, 1) },
@@ -169,3 +170,37 @@ var _ = DescribeTable("A manager that dies before or after any of its writes com
 		floor: map[string]int32{"0/decode": 1},
 	}),
 )
+
+var rollingOut = course{
+	build:   func() *dstest.Builder { return pair(2, 1) },
+	changes: []func(*dsv1.DisaggregatedSetSpec){image("server:2")},
+	floor:   map[string]int32{"0/prefill": 2, "0/decode": 1},
+	ceiling: map[string]int32{"0/prefill": 3, "0/decode": 2},
+}
+
+var _ = Describe("A manager", func() {
+	It("that dies once, at any of its writes, comes to the same end", func(ctx SpecContext) {
+		calm := &death{at: none}
+		want := rollingOut.run(ctx, calm).end()
+		for at := range calm.writes {
+			By(fmt.Sprintf("dying before write %d of %d", at, calm.writes))
+			d := &death{at: at, once: true}
+			w := rollingOut.run(ctx, d)
+			Expect(d.lives).To(Equal(2))
+			Expect(w.end()).To(Equal(want), "died before write %d", at)
+		}
+	})
+
+	It("whose writes are all done and answered with an error comes to the same end", func(ctx SpecContext) {
+		want := rollingOut.run(ctx, &death{at: none}).end()
+		w := newWorld(ctx, rollingOut.build())
+		w.counting.cut = func(string) error { return errors.New("the answer is lost") }
+		d := &death{at: none}
+		w.settleThrough(d)
+		for _, change := range rollingOut.changes {
+			w.change(change)
+			w.settleThrough(d)
+		}
+		Expect(w.end()).To(Equal(want))
+	})
+})

@@ -90,6 +90,15 @@ func (g *generation) isEmpty() bool {
 	return true
 }
 
+// isPartial says that some members have replicas and others have none.
+func (g *generation) isPartial() bool {
+	some, lacks := false, false
+	for _, m := range g.Members {
+		some, lacks = some || m.Replicas > 0, lacks || m.Replicas == 0
+	}
+	return some && lacks
+}
+
 // isRolling says that an old generation has replicas.
 func (s *slice) isRolling() bool {
 	for _, g := range s.Old {

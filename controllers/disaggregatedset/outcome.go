@@ -48,4 +48,15 @@ func (o *outcome) lookAgain(after time.Duration) {
 	}
 }
 
+// add takes in what came of other writes of the same reconcile.
+func (o *outcome) add(other *outcome) {
+	o.Errs = append(o.Errs, other.Errs...)
+	o.Conflicts, o.Obstacles = append(o.Conflicts, other.Conflicts...), append(o.Obstacles, other.Obstacles...)
+	o.Told = append(o.Told, other.Told...)
+	o.Stale = o.Stale || other.Stale
+	if other.Again > 0 {
+		o.lookAgain(other.Again)
+	}
+}
+
 func (o *outcome) err() error { return errors.Join(o.Errs...) }

@@ -16,8 +16,8 @@ type slicePlan struct {
 	Rollout rollout.Plan
 	// Rolling says that old replicas are left.
 	Rolling bool
-	// Members are all LeaderWorkerSets of the slice, old generations first, as they
-	// are to be after the steps of the rollout.
+	// Members are all LeaderWorkerSets of the slice, as they are to be after the steps
+	// of the rollout: those of a generation that lacks a role first, then old ones.
 	Members []*memberPlan
 	// Publish are the generations that have Services.
 	Publish []*generation
@@ -32,6 +32,9 @@ type memberPlan struct {
 	children.LeaderWorkerSet
 	// From is the number of replicas that it has.
 	From int
+	// Partial says that its generation has some of its roles only, which is what a
+	// manager leaves that dies between two writes.
+	Partial bool
 	// Written says that its replicas were changed.
 	Written bool
 }
@@ -57,7 +60,18 @@ func planSlice(seen *observation, index int) *slicePlan {
 		p.planGeneration(seen, g, k, steps)
 	}
 	p.planGeneration(seen, s.Current, rollout.Current, steps)
+	slices.SortStableFunc(p.Members, partialFirst)
 	return p
+}
+
+func partialFirst(a, b *memberPlan) int {
+	switch {
+	case a.Partial == b.Partial:
+		return 0
+	case a.Partial:
+		return -1
+	}
+	return 1
 }
 
 func plannerInput(seen *observation, s *slice, index int) rollout.Input {
@@ -109,6 +123,7 @@ func (p *slicePlan) planGeneration(seen *observation, g *generation, at int, ste
 		if step, moves := steps[rollout.Step{Revision: at, Role: i}]; moves {
 			plan.Replicas = step.To
 		}
+		plan.Partial = g.isPartial()
 		p.Members = append(p.Members, plan)
 		published = published && (m.serves(plan.Replicas) || !isWanted(r, m, p.Slice.Index, current))
 	}

@@ -262,6 +262,30 @@ func TestOrderOfStoredConditions(t *testing.T) {
 	}
 }
 
+// What a manager that died left without a role is made whole before anything else.
+func TestPartialGenerationsFirst(t *testing.T) {
+	pair := dstest.New("llm").UID("u").Roles(budgeted("a", 2), budgeted("b", 1))
+	for name, tc := range map[string]struct {
+		scene *scene
+		first string
+	}{
+		"one that began":     {newScene(t, pair.Obj()).old(0, "a", 2, 2).old(0, "b", 1, 1).current(0, "a", 1, 1).current(0, "b", 0, 0), "new"},
+		"one that was going": {newScene(t, pair.Obj()).old(0, "a", 0, 0).old(0, "b", 1, 1).current(0, "a", 2, 2).current(0, "b", 1, 1), "old"},
+		"none":               {newScene(t, pair.Obj()).old(0, "a", 2, 2).old(0, "b", 1, 1).current(0, "a", 1, 1).current(0, "b", 1, 1), "old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen, p := tc.scene.plan(0)
+			first := "old"
+			if p.Members[0].Key.Revision == seen.Revision {
+				first = "new"
+			}
+			if first != tc.first {
+				t.Errorf("the first to be written is %s, want %s: %s", first, tc.first, told(seen, p))
+			}
+		})
+	}
+}
+
 func TestStrayServices(t *testing.T) {
 	s := newScene(t, dstest.New("llm").UID("u").Roles(budgeted("a", 1), budgeted("b", 1)).Obj()).current(0, "a", 1, 1)
 	key := identity.Key{Slice: 4, Revision: "gone", Role: "a"}

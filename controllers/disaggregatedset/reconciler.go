@@ -20,22 +20,31 @@ type Reconciler struct {
 	live     client.Reader // reads from the API server
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
-	// unserved says why the API of LeaderWorkerSets cannot be used; empty if it can.
+	// unserved and watching are those of Options, never nil.
 	unserved func() string
+	watching func() bool
 	memory   *memory
+	trace    func(Span)
 }
 
 // New returns a reconciler. The client reads from a cache with the indexes of
 // RegisterIndexes, live from the API server.
 func New(c client.Client, live client.Reader, recorder events.EventRecorder, options Options) *Reconciler {
 	r := &Reconciler{
-		client: c, live: live, recorder: recorder, clock: options.Clock, unserved: options.Unserved, memory: newMemory(),
+		client: c, live: live, recorder: recorder, clock: options.Clock,
+		unserved: options.Unserved, watching: options.watching, memory: newMemory(), trace: options.Trace,
+	}
+	if r.trace == nil {
+		r.trace = func(Span) {}
 	}
 	if r.clock == nil {
 		r.clock = clock.RealClock{}
 	}
 	if r.unserved == nil {
 		r.unserved = func() string { return "" }
+	}
+	if r.watching == nil {
+		r.watching = func() bool { return true }
 	}
 	return r
 }
@@ -59,6 +68,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		seen := &observation{Set: set, Now: r.clock.Now()}
 		r.store(ctx, seen, unserved(seen, why), out)
 		return result(request, out)
+	}
+	if !r.watching() {
+		return ctrl.Result{RequeueAfter: beginningDelay}, nil
 	}
 	return r.realise(ctx, request, set)
 }

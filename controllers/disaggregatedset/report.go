@@ -18,6 +18,7 @@ import (
 // it says something new, and tells what changed with it.
 func (r *Reconciler) report(ctx context.Context, seen *observation, out *outcome) {
 	record(r.recorder, seen.Set, out.Told)
+	r.traceSteps(seen, out)
 	r.reportScalers(ctx, seen, out)
 	r.store(ctx, seen, computeStatus(seen, out), out)
 }
@@ -34,7 +35,9 @@ func (r *Reconciler) store(ctx context.Context, seen *observation, status *dsv1.
 		out.failed("storing the status", err)
 		return
 	}
-	record(r.recorder, set, transitionEvents(before, status))
+	told := transitionEvents(before, status)
+	record(r.recorder, set, told)
+	r.traceRollout(seen, status, told)
 }
 
 func (r *Reconciler) reportScalers(ctx context.Context, seen *observation, out *outcome) {

@@ -41,13 +41,18 @@ import (
 type Options struct {
 	// Clock tells the time; nil is the clock of the machine.
 	Clock clock.PassiveClock
-	// Unserved says why the API of LeaderWorkerSets cannot be used; empty if it can,
-	// nil if that is certain.
+	// Unserved says why the API of LeaderWorkerSets cannot be used; empty if it can or
+	// if that is not known yet, nil if it certainly can.
 	Unserved func() string
 	// Served is closed when it can be used from then on; nil if it can already.
 	Served <-chan struct{}
 	// Concurrency is how many sets are reconciled at the same time; 0 is 1.
 	Concurrency int
+	// Trace is told of rollouts that are over, and does not wait; nil if nobody is.
+	Trace func(Span)
+
+	// watching says that they are in the cache; nil if they certainly are.
+	watching func() bool
 }
 
 const (
@@ -59,6 +64,10 @@ const (
 
 	// staleDelay is how long to wait for the cache to catch up with a write.
 	staleDelay = 50 * time.Millisecond
+
+	// beginningDelay is how long to wait while it is not known yet whether there are
+	// LeaderWorkerSets: a manager that has just begun says nothing about that.
+	beginningDelay = 200 * time.Millisecond
 
 	// unservedDelay is how long to wait before the next look at an API that is not
 	// served: there is nothing to watch.
@@ -135,7 +144,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	late := &lateWatch{mgr: mgr, served: options.Served}
-	options.Unserved = late.unserved(options.Unserved)
+	options.watching = late.watching.Load
 	r := New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(controllerName), options)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
@@ -184,20 +193,6 @@ func (l *lateWatch) Start(ctx context.Context) error {
 // NeedLeaderElection is false: a replica that waits for the Lease has its caches
 // filled when it gets it.
 func (l *lateWatch) NeedLeaderElection() bool { return false }
-
-func (l *lateWatch) unserved(asked func() string) func() string {
-	return func() string {
-		if asked != nil {
-			if why := asked(); why != "" {
-				return why
-			}
-		}
-		if !l.watching.Load() {
-			return "LeaderWorkerSets are not watched yet"
-		}
-		return ""
-	}
-}
 
 func wake(setsOf func(client.Object) []string) handler.EventHandler {
 	add := func(obj client.Object, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) {

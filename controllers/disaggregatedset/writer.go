@@ -64,7 +64,7 @@ func (w *writer) create(ctx context.Context, c child) bool {
 		w.failed("creating "+c.String(), err)
 		return false
 	}
-	delete(w.remembered.Conflicts, c.String())
+	w.remembered.free(c.String())
 	return true
 }
 
@@ -78,8 +78,8 @@ func (w *writer) isTaken(c child) bool {
 		w.conflict(c, owner)
 		return true
 	}
-	known, ok := w.remembered.Conflicts[c.String()]
-	if !ok || !w.seen.Now.Before(known.Until) {
+	known := w.remembered.conflict(c.String())
+	if known == nil || !w.seen.Now.Before(known.Until) {
 		return false
 	}
 	w.Conflicts = append(w.Conflicts, known.Text)
@@ -127,17 +127,15 @@ func (w *writer) apply(ctx context.Context, c child, live client.Object, version
 		return false
 	}
 	this := settled{live.GetResourceVersion(), string(encoded)}
-	if w.remembered.Settled[live.GetUID()] == this {
+	if w.remembered.isSettled(live.GetUID(), this) {
 		return true
 	}
 	if err := w.client.Apply(ctx, c.Desired, client.FieldOwner(dsv1.FieldManager), client.ForceOwnership); err != nil {
 		w.failed("updating "+c.String(), err)
 		return false
 	}
-	delete(w.remembered.Settled, live.GetUID())
-	if now := version(); now != nil && *now == this.ResourceVersion {
-		w.remembered.Settled[live.GetUID()] = this
-	}
+	now := version()
+	w.remembered.applied(live.GetUID(), this, now != nil && *now == this.ResourceVersion)
 	return true
 }
 

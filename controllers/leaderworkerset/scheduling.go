@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -42,6 +41,7 @@ type schedulingState struct {
 	Required    []scheduling.Ref
 	Groups      []scheduling.Group
 	Missing     []string // objects of groups that are not there yet
+	Parent      string   // what the owner of the set has to make first, empty if it has
 }
 
 // observeScheduling reads the scheduling objects of the set and of its groups.
@@ -56,12 +56,15 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 	}
 	s.Live, s.Required = map[scheduling.Ref]client.Object{}, r.gangs.Required(seen.Set)
 	for _, ref := range s.Required {
-		obj, err := r.schedulingObject(ctx, seen.Set.Namespace, ref)
+		obj, err := scheduling.Get(ctx, r.client, r.gangs.Kinds(), seen.Set.Namespace, ref)
 		if err != nil {
 			return err
 		}
-		if obj != nil {
+		switch {
+		case obj != nil:
 			s.Live[ref] = obj
+		case ref.Name == "":
+			s.Parent = ref.String()
 		}
 	}
 	existing, err := r.groupSchedulingObjects(ctx, seen.Set)
@@ -69,7 +72,7 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 		return err
 	}
 	for _, leader := range m.leaders {
-		if m.statefulSet == nil || !isControlledBy(leader, m.statefulSet) || leader.DeletionTimestamp != nil {
+		if !m.makes(leader) || leader.DeletionTimestamp != nil {
 			continue
 		}
 		s.Groups = append(s.Groups, scheduling.Group{Size: scheduling.SizeOf(leader), Admitted: !isGated(leader)})
@@ -86,15 +89,6 @@ func (r *Reconciler) missingOf(leader *corev1.Pod, existing map[scheduling.Ref]b
 		}
 	}
 	return missing
-}
-
-func (r *Reconciler) schedulingObject(ctx context.Context, namespace string, ref scheduling.Ref) (client.Object, error) {
-	for _, kind := range r.gangs.Kinds() {
-		if kind.GroupVersionKind == ref.Kind {
-			return get(ctx, r.client, types.NamespacedName{Namespace: namespace, Name: ref.Name}, kind.New())
-		}
-	}
-	return nil, fmt.Errorf("%s is of a kind that is not watched", ref)
 }
 
 func (r *Reconciler) groupSchedulingObjects(ctx context.Context, set *lwsv1.LeaderWorkerSet) (map[scheduling.Ref]bool, error) {
@@ -159,12 +153,14 @@ func wantedObject(seen *observation, desired, live client.Object) (wanted, error
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	applied := &unstructured.Unstructured{Object: content}
+	fresh := &unstructured.Unstructured{}
+	fresh.SetGroupVersionKind(desired.GetObjectKind().GroupVersionKind())
 	o := wanted{
 		Kind: desired.GetObjectKind().GroupVersionKind(), Name: desired.GetName(),
 		Desired: client.ApplyConfigurationFromUnstructured(applied),
 		Applied: func() *string { version := applied.GetResourceVersion(); return &version },
 		Live:    live,
-		Fresh:   &unstructured.Unstructured{},
+		Fresh:   fresh,
 	}
 	if live == nil {
 		return o, nil
@@ -191,7 +187,7 @@ func (w *writer) writeScheduling(ctx context.Context, p schedulingPlan) {
 			continue
 		}
 		reason := lwsv1.ReasonPodGroupCreateFailed
-		if i == 0 {
+		if i == 0 && object.Kind.Kind == "Workload" {
 			reason = lwsv1.ReasonWorkloadCreateFailed
 		}
 		message := object.String() + " is not there yet"
@@ -206,9 +202,10 @@ func (w *writer) writeScheduling(ctx context.Context, p schedulingPlan) {
 }
 
 // schedulingCondition says whether all scheduling objects are there, not whether
-// pods are placed. It is nil for a set that has none.
+// pods are placed. It is nil for a set that does not ask for them
+// in its spec.
 func schedulingCondition(seen *observation, out *outcome) *metav1.Condition {
-	if !seen.Scheduling.Used {
+	if !seen.Scheduling.Used || seen.Set.Spec.Scheduling == nil {
 		return nil
 	}
 	condition := conditionTrue(lwsv1.ConditionWorkloadSchedulingCreated, lwsv1.ReasonSchedulingObjectsCreated,
@@ -227,6 +224,9 @@ func schedulingProblem(seen *observation, out *outcome) *scheduling.Problem {
 		if problem := seen.Reports[reporter].Scheduling; problem != nil {
 			return &scheduling.Problem{Reason: problem.Reason, Message: problem.Message}
 		}
+	}
+	if parent := seen.Scheduling.Parent; parent != "" {
+		return &scheduling.Problem{Reason: lwsv1.ReasonParentWorkloadNotReady, Message: parent + " is not there yet"}
 	}
 	if missing := seen.Scheduling.Missing; len(missing) > 0 {
 		return &scheduling.Problem{

@@ -20,6 +20,9 @@ import (
 const (
 	manySets = 50
 	rest     = time.Minute
+	// manyPatience is for 300 LeaderWorkerSets and their pods on a machine that has
+	// other work.
+	manyPatience = 10 * time.Minute
 	// calm is how long nothing is written before a set counts as being at rest.
 	calm = 3 * time.Second
 )
@@ -62,7 +65,7 @@ var _ = Describe("Fifty sets of three roles and two slices", Serial, func() {
 				Roles(newRole("prefill", 1), newRole("decode", 1), newRole("router", 1))
 			Expect(shared.Client.Create(s.ctx, build.Namespace(s.namespace).Obj())).To(Succeed())
 		}
-		s.await("all are available", func() (string, bool) {
+		err := s.Await(s.ctx, manyPatience, func() (string, bool) {
 			available := map[string]bool{}
 			for _, state := range s.History().Further {
 				if found, is := state.Object.(*dsv1.DisaggregatedSet); is {
@@ -72,6 +75,7 @@ var _ = Describe("Fifty sets of three roles and two slices", Serial, func() {
 			maps.DeleteFunc(available, func(_ string, is bool) bool { return !is })
 			return fmt.Sprintf("%d of %d", len(available), manySets), len(available) == manySets
 		})
+		Expect(err).NotTo(HaveOccurred(), "all are available")
 		AddReportEntry("all are available after", time.Since(begun).Round(time.Millisecond), ReportEntryVisibilityAlways)
 		audits := map[string]*harness.AuditLog{}
 		for _, shipped := range managers.All() {

@@ -67,6 +67,7 @@ var _ = Describe("A manager", Serial, func() {
 		Expect(watch.Roles["0/prefill"].MaxWanted).To(Equal(5))
 		Expect(watch.Roles["0/decode"].MaxWanted).To(Equal(3))
 		Expect(kills).To(BeNumerically(">=", 6))
+		Expect(watch.Orphans).To(BeEmpty(), "what a dead one left is made whole before anything else")
 		AddReportEntry("courses", fmt.Sprint(s.courses(mark)), ReportEntryVisibilityAlways)
 		Expect(s.courses(mark)).To(Equal(calm.courses(calmMark)))
 		s.expectOnly(0, "prefill", "decode")

@@ -42,6 +42,8 @@ type Options struct {
 	Cluster func(*controlplane.Options)
 	// Run is what the manager is started with.
 	Run managers.Options
+	// Bare leaves the installation of the manager to the caller.
+	Bare bool
 	// Log receives progress.
 	Log io.Writer
 }
@@ -53,7 +55,8 @@ type Environment struct {
 	Config *rest.Config
 	Client client.WithWatch
 	Kube   kubernetes.Interface
-	// Manager and those Beside it, by name, are nil where the environment was joined.
+	// Manager and those Beside it, by name, are nil where the environment was joined
+	// or is bare.
 	Manager *Manager
 	Beside  map[string]*Manager
 }
@@ -83,7 +86,7 @@ func Start(ctx context.Context, options Options) (*Environment, error) {
 		return nil, err
 	}
 	e, err := connect(cluster)
-	if err == nil {
+	if err == nil && !options.Bare {
 		err = e.install(ctx, options)
 	}
 	if err != nil {

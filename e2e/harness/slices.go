@@ -116,7 +116,7 @@ func (v *slicesView) apply(c change) {
 		v.applySet(c)
 	case c.service != nil && c.service.GetLabels()[dsv1.SetNameLabelKey] == v.set:
 		labels := c.service.GetLabels()
-		v.services[c.service.GetName()] = labels[dsv1.SliceLabelKey] + "/" + labels[dsv1.RevisionLabelKey]
+		v.services[c.service.GetName()] = sliceOf(labels) + "/" + labels[dsv1.RevisionLabelKey]
 		if c.service.Gone {
 			delete(v.services, c.service.GetName())
 		}
@@ -127,12 +127,20 @@ func (v *slicesView) member(name string, labels map[string]string) *memberState 
 	m := v.members[name]
 	if m == nil {
 		m = &memberState{
-			role: labels[dsv1.RoleLabelKey], slice: labels[dsv1.SliceLabelKey], revision: labels[dsv1.RevisionLabelKey],
+			role: labels[dsv1.RoleLabelKey], slice: sliceOf(labels), revision: labels[dsv1.RevisionLabelKey],
 			groups: groupsView{},
 		}
 		v.members[name] = m
 	}
 	return m
+}
+
+// sliceOf is 0 for what a release without slices made.
+func sliceOf(labels map[string]string) string {
+	if slice := labels[dsv1.SliceLabelKey]; slice != "" {
+		return slice
+	}
+	return "0"
 }
 
 func (v *slicesView) applySet(c change) {

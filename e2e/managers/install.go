@@ -30,8 +30,8 @@ type Installed struct {
 	webhookPort int
 }
 
-// Install builds a manager and applies its manifests to the cluster.
-func Install(ctx context.Context, cluster *controlplane.Cluster, shipped Shipped) (*Installed, error) {
+// Prepare builds a manager whose manifests somebody else applies.
+func Prepare(ctx context.Context, cluster *controlplane.Cluster, shipped Shipped) (*Installed, error) {
 	checkout, err := Checkout()
 	if err != nil {
 		return nil, err
@@ -51,18 +51,34 @@ func Install(ctx context.Context, cluster *controlplane.Cluster, shipped Shipped
 		program:     program,
 		webhookPort: port,
 	}
+	return installed, os.MkdirAll(installed.dir, 0o750)
+}
+
+// WebhookPort is the port of this machine that its webhooks are called at.
+func (m *Installed) WebhookPort() int { return m.webhookPort }
+
+// Install builds a manager and applies its manifests to the cluster.
+func Install(ctx context.Context, cluster *controlplane.Cluster, shipped Shipped) (*Installed, error) {
+	installed, err := Prepare(ctx, cluster, shipped)
+	if err != nil {
+		return nil, err
+	}
+	checkout, err := Checkout()
+	if err != nil {
+		return nil, err
+	}
 	rendered, err := Kubectl(ctx, cluster, nil, "kustomize", filepath.Join(checkout, shipped.Manifests))
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := localManifests(rendered, port)
+	manifests, err := localManifests(rendered, installed.webhookPort)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := Kubectl(ctx, cluster, manifests, "apply", "--server-side", "--force-conflicts", "-f", "-"); err != nil {
 		return nil, err
 	}
-	return installed, os.MkdirAll(installed.dir, 0o750)
+	return installed, nil
 }
 
 // Kubectl runs the cluster's kubectl as its administrator.

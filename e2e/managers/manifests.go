@@ -19,6 +19,17 @@ const bufferSize = 4096
 // localManifests turns rendered manifests into those of a manager that runs on this
 // machine: without its Deployment, with webhooks that are called at a port here.
 func localManifests(rendered []byte, webhookPort int) ([]byte, error) {
+	return callManifests(rendered, webhookPort, func(kind string) bool { return kind != "Deployment" })
+}
+
+// CallHere is rendered manifests with webhooks that are called at a port of this
+// machine. A Deployment stays: its pods are simulated.
+func CallHere(rendered []byte, webhookPort int) ([]byte, error) {
+	return callManifests(rendered, webhookPort, func(string) bool { return true })
+}
+
+// callManifests are the manifests of some kinds, with webhooks called at a port here.
+func callManifests(rendered []byte, webhookPort int, isWanted func(kind string) bool) ([]byte, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(rendered), bufferSize)
 	var local bytes.Buffer
 	for {
@@ -30,12 +41,14 @@ func localManifests(rendered []byte, webhookPort int) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rendered manifests: %w", err)
 		}
-		switch object.GetKind() {
-		case "", "Deployment":
+		kind := object.GetKind()
+		if kind == "" || !isWanted(kind) {
 			continue
+		}
+		switch kind {
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			if err := callHere(object, webhookPort); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+				return nil, fmt.Errorf("%s %s: %w", kind, object.GetName(), err)
 			}
 		}
 		document, err := sigsyaml.Marshal(object.Object)

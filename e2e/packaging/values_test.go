@@ -53,16 +53,16 @@ func TestWhatIsMisspeltIsRefused(t *testing.T) {
 	}
 }
 
-// schema is what is compared of a JSON schema.
-type schema struct {
-	Default     any                `json:"default"`
-	Description string             `json:"description"`
-	Properties  map[string]*schema `json:"properties"`
+// valueSchema is what is compared of a JSON schema.
+type valueSchema struct {
+	Default     any                     `json:"default"`
+	Description string                  `json:"description"`
+	Properties  map[string]*valueSchema `json:"properties"`
 }
 
 // defaults are the values that a schema gives, and an error for what it does not
 // describe.
-func (s *schema) defaults(t *testing.T, path string) any {
+func (s *valueSchema) defaults(t *testing.T, path string) any {
 	t.Helper()
 	if s.Description == "" && path != "" {
 		t.Errorf("%s has no description", path)
@@ -89,7 +89,7 @@ func TestSchemaHasTheDefaultsOfTheValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		described := &schema{}
+		described := &valueSchema{}
 		if err := json.Unmarshal(data, described); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,11 @@
 //
 //	go test ./scheduling        in e2e; under four minutes
 //
+// Volcano is tested on the API server alone: what lws-manager has to create and to
+// stamp. Its definition in testdata is made from its Go types, in the main module:
+//
+//	controller-gen crd:maxDescLen=0 paths=volcano.sh/apis/pkg/apis/scheduling/v1beta1
+//
 // Vocabulary:
 //
 //   - pool: the nodes of one spec. A pod takes one CPU, and there are no more CPUs

@@ -134,6 +134,11 @@ const (
 	// RecreateGroupAfterStartAnnotationKey set to "true" on a set with the restart
 	// policy RecreateGroupOnPodRestart means RecreateGroupAfterStart.
 	RecreateGroupAfterStartAnnotationKey = KeyPrefix + "experimental-recreate-group-after-start"
+
+	// GangSchedulingAnnotationKey set to "true" on a set gives each of its groups a
+	// PodGroup of Volcano although no pod template names volcano as its scheduler:
+	// Volcano's scheduler may have another name.
+	GangSchedulingAnnotationKey = KeyPrefix + "gang-scheduling"
 )
 
 // Annotations of workload-aware scheduling, written by the controller of a

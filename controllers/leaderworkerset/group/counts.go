@@ -113,6 +113,20 @@ func (c *Counts) Raise(entry Entry, leader types.UID) bool {
 	return true
 }
 
+// Move gives an entry the count of another, which has none from then on. An entry
+// that has one keeps it. It says whether anything changed.
+func (c *Counts) Move(from, to Entry) bool {
+	count, found := c.counts[from]
+	if !found || from == to {
+		return false
+	}
+	delete(c.counts, from)
+	if _, exists := c.counts[to]; !exists {
+		c.counts[to] = count
+	}
+	return true
+}
+
 // Clear gives an entry a fresh budget. It says whether anything changed.
 func (c *Counts) Clear(entry Entry) bool {
 	_, found := c.counts[entry]

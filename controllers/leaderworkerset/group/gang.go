@@ -107,7 +107,7 @@ func (r *Reconciler) agrees(leaderPod *corev1.Pod, workers *appsv1.StatefulSet) 
 
 func (r *Reconciler) observeRequired(ctx context.Context, o *observation) error {
 	for _, ref := range r.gangs.Required(o.set) {
-		obj, err := r.schedulingObject(ctx, types.NamespacedName{Namespace: o.Group.Namespace, Name: ref.Name}, ref)
+		obj, err := scheduling.Get(ctx, r.client, r.gangs.Kinds(), o.Group.Namespace, ref)
 		if err != nil {
 			return err
 		}
@@ -118,15 +118,6 @@ func (r *Reconciler) observeRequired(ctx context.Context, o *observation) error 
 		o.Gang.required = append(o.Gang.required, obj)
 	}
 	return nil
-}
-
-func (r *Reconciler) schedulingObject(ctx context.Context, key types.NamespacedName, ref scheduling.Ref) (client.Object, error) {
-	for _, kind := range r.gangs.Kinds() {
-		if kind.GroupVersionKind == ref.Kind {
-			return get(ctx, r.client, key, kind.New())
-		}
-	}
-	return nil, fmt.Errorf("%s is of a kind that is not watched", ref)
 }
 
 // schedulingObjects are those with the labels of the group.

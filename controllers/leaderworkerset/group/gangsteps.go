@@ -36,7 +36,13 @@ func (e *gangError) Error() string { return e.err.Error() }
 func (e *gangError) Unwrap() error { return e.err }
 
 func (s createGang) run(ctx context.Context, w *writer) error {
-	objects, err := w.gangs.GroupObjects(w.o.set, w.leaderPod(), w.o.Gang.required)
+	spec, err := w.revisionOf(ctx, w.o.Group.SetKey(), w.o.Leader.Revision)
+	if err != nil {
+		return err
+	}
+	asOfRevision := w.o.set.DeepCopy()
+	asOfRevision.Spec.LeaderWorkerTemplate = spec.LeaderWorkerTemplate
+	objects, err := w.gangs.GroupObjects(asOfRevision, w.leaderPod(), w.o.Gang.required)
 	if err != nil {
 		return &gangError{reason: lwsv1.ReasonInvalidSchedulingConfiguration, err: err}
 	}

@@ -38,6 +38,7 @@ var (
 		lwsv1.ExclusiveTopologyAnnotationKey:         true,
 		lwsv1.SubGroupExclusiveTopologyAnnotationKey: true,
 		lwsv1.RecreateGroupAfterStartAnnotationKey:   true,
+		lwsv1.GangSchedulingAnnotationKey:            true,
 	}
 )
 
@@ -102,5 +103,6 @@ func controllerOf(obj metav1.Object) owner {
 var groupsOfKinds = map[string]string{
 	kindPod:         corev1.GroupName,
 	kindStatefulSet: "apps",
+	kindReplicaSet:  "apps",
 	setKind.Kind:    lwsv1.GroupVersion.Group,
 }

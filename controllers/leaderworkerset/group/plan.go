@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -155,13 +156,17 @@ func (p *plan) release(o *observation) {
 func (p *plan) gate(o *observation) {
 	workers := workersAtGate(o.workersInput())
 	service := p.serviceOf(o)
+	if o.Replaced.Key != "" && !o.Replaced.Stored && o.Leader.Controlled {
+		p.do(annotateLeader{Key: lwsv1.ReplacesAnnotationKey, Value: o.Replaced.Key})
+	}
 	gang, why := decideGang(&o.Gang)
 	p.Held = decideGate(gateInput{
 		Controlled: o.Leader.Controlled,
 		Desired:    o.isDesired(),
 		Wanted:     o.isRevisionWanted(),
 		Workers:    workers,
-		Left:       o.Living.left(),
+		Left:       o.leftAtGate(),
+		Waits:      o.Replaced.waitsFor(o.Set.Immediate),
 		Service:    service,
 		Gang:       gang,
 		GangWaits:  why,
@@ -182,7 +187,12 @@ func (p *plan) gate(o *observation) {
 		p.clearWay(o, workers, service)
 	case gateAdmission:
 		p.replaceUnadmitted(o)
-	case gateOwner, gateScaledAway, gateRevision, gateScheduling:
+	case gateScheduling:
+		if o.Gang.Unavailable != "" {
+			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
+				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
+		}
+	case gateOwner, gateScaledAway, gateRevision:
 	}
 }
 
@@ -202,7 +212,7 @@ func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceV
 	p.deleteOrphans(o)
 
 	message := fmt.Sprintf("Leader %s %s", o.Leader.Name, p.Held.Message)
-	late, next := overdue(o.Living.left(), o.Now)
+	late, next := overdue(o.leftAtGate(), o.Now)
 	if !next.IsZero() {
 		p.again(next.Sub(o.Now))
 	}
@@ -210,6 +220,15 @@ func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceV
 		p.Report.Problem = &Problem{Reason: lwsv1.ReasonPredecessorTerminating, Message: message}
 		p.tell(replacementDeferred(message))
 	}
+}
+
+// leftAtGate are the pods that a gated leader waits for: those of predecessors, and
+// those of the group that it replaces, which are for that group to end.
+func (o *observation) leftAtGate() []pod {
+	if o.Set.Immediate {
+		return o.Living.left()
+	}
+	return slices.Concat(o.Living.left(), o.Replaced.Left)
 }
 
 func (p *plan) deleteOrphans(o *observation) {

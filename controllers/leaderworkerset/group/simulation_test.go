@@ -126,7 +126,7 @@ func (s *simulation) restart() {
 	s.timers = map[identity.Group]time.Time{}
 	s.groups = New(modelClient{model: s.model}, modelClient{model: s.model, past: true}, events.NewFakeRecorder(100000),
 		Options{Reports: s.reports, Clock: s.clock})
-	s.waker = &waker{reader: modelClient{model: s.model}, ledger: s.groups.ledger}
+	s.waker = &waker{reader: modelClient{model: s.model}, ledger: s.groups.ledger, paired: s.groups.paired}
 	for _, kind := range modelKinds {
 		for s.shown[kind] < len(s.log[kind]) && (len(s.history) == 1 || s.rng.IntN(8) != 0) {
 			s.show(kind)

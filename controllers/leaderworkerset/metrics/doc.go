@@ -9,4 +9,5 @@
 //     what still runs for a set that is gone makes no series for it again.
 //   - sample: a set as one of its reconciles saw it.
 //   - rollout: the time in which a set's condition UpdateInProgress is True.
+//   - span: a group's start or a rollout that is over, for traces.
 package metrics

@@ -13,11 +13,12 @@ type Metrics struct {
 	mu     sync.Mutex
 	series series
 	known  map[types.NamespacedName]*recollection
+	tell   func(Span)
 }
 
 // New returns metrics of no set yet.
 func New() *Metrics {
-	return &Metrics{series: newSeries(), known: map[types.NamespacedName]*recollection{}}
+	return &Metrics{series: newSeries(), known: map[types.NamespacedName]*recollection{}, tell: func(Span) {}}
 }
 
 // Register shows the metrics to those who ask a registry.
@@ -69,7 +70,12 @@ func (m *Metrics) Admitted(set types.NamespacedName, took time.Duration) {
 
 // Observe measures a set as one of its reconciles saw it.
 func (m *Metrics) Observe(set types.NamespacedName, sample Sample) {
-	m.record(set, func(of prometheus.Labels) { m.known[set].observe(&m.series, of, &sample) })
+	m.record(set, func(of prometheus.Labels) {
+		for _, span := range m.known[set].observe(&m.series, of, &sample) {
+			span.Set = set
+			m.tell(span)
+		}
+	})
 }
 
 // record records something of a known set.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -177,6 +178,25 @@ lws_rollout_steps_total{name="llm",namespace="ns"} 2
 	expect(t, registry, `
 lws_rollout_min_ready_fraction{name="llm",namespace="ns"} 1
 `, "lws_rollout_min_ready_fraction")
+}
+
+func TestSpans(t *testing.T) {
+	m, _ := measuring(t)
+	var told []Span
+	m.Trace(func(span Span) { told = append(told, span) })
+	m.Observe(llm, Sample{Now: at(1), Groups: []Group{{"a", at(0), Starting}}})
+	m.Observe(llm, Sample{Now: at(5), Groups: []Group{{"a", at(0), Ready}}})
+	m.Observe(llm, Sample{Now: at(10), Desired: 1, RollingSince: at(9), Step: "one", Groups: []Group{{"a", at(0), Ready}}})
+	m.Observe(llm, Sample{Now: at(12), Desired: 1, RollingSince: at(9), Step: "two"})
+	m.Observe(llm, Sample{Now: at(20)})
+	m.Observe(llm, Sample{Now: at(30)})
+	want := []Span{
+		{Name: GroupStart, Set: llm, Began: at(0), Ended: at(5), Leader: "a"},
+		{Name: Rollout, Set: llm, Began: at(9), Ended: at(20), Steps: []Step{{at(10), "one"}, {at(12), "two"}}},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
 }
 
 func TestWhatHappensToGroups(t *testing.T) {

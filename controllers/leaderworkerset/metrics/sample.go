@@ -36,17 +36,18 @@ type recollection struct {
 	waiting      map[types.UID]bool
 	rollingSince time.Time
 	minReady     float64
-	lastStep     string
+	steps        []Step
 }
 
 func newRecollection(uid types.UID) *recollection {
 	return &recollection{uid: uid, waiting: map[types.UID]bool{}}
 }
 
-func (r *recollection) observe(s *series, of prometheus.Labels, sample *Sample) {
+// observe measures a sample and returns what is over with it.
+func (r *recollection) observe(s *series, of prometheus.Labels, sample *Sample) []Span {
 	r.observeStates(s, of, sample)
-	r.observeStarts(s, of, sample)
-	r.observeRollout(s, of, sample)
+	spans := r.observeStarts(s, of, sample)
+	return append(spans, r.observeRollout(s, of, sample)...)
 }
 
 // observeStates sets every state, so that one without groups is 0 and not absent.
@@ -62,7 +63,8 @@ func (*recollection) observeStates(s *series, of prometheus.Labels, sample *Samp
 	}
 }
 
-func (r *recollection) observeStarts(s *series, of prometheus.Labels, sample *Sample) {
+func (r *recollection) observeStarts(s *series, of prometheus.Labels, sample *Sample) []Span {
+	var spans []Span
 	exists := make(map[types.UID]bool, len(sample.Groups))
 	for _, g := range sample.Groups {
 		exists[g.Leader] = true
@@ -73,19 +75,17 @@ func (r *recollection) observeStarts(s *series, of prometheus.Labels, sample *Sa
 		}
 		if waited {
 			s.timeReady.With(of).Observe(sample.Now.Sub(g.Created).Seconds())
+			spans = append(spans, Span{Name: GroupStart, Began: g.Created, Ended: sample.Now, Leader: g.Leader})
 		}
 		r.waiting[g.Leader] = false
 	}
 	maps.DeleteFunc(r.waiting, func(leader types.UID, _ bool) bool { return !exists[leader] })
+	return spans
 }
 
-func (r *recollection) observeRollout(s *series, of prometheus.Labels, sample *Sample) {
+func (r *recollection) observeRollout(s *series, of prometheus.Labels, sample *Sample) []Span {
 	if sample.RollingSince.IsZero() {
-		if !r.rollingSince.IsZero() {
-			s.rollout.With(of).Observe(sample.Now.Sub(r.rollingSince).Seconds())
-		}
-		r.rollingSince, r.lastStep = time.Time{}, ""
-		return
+		return r.endRollout(s, of, sample.Now)
 	}
 	if r.rollingSince.IsZero() {
 		r.rollingSince, r.minReady = sample.RollingSince, 1
@@ -95,8 +95,20 @@ func (r *recollection) observeRollout(s *series, of prometheus.Labels, sample *S
 	}
 	s.minReady.With(of).Set(r.minReady)
 	steps := s.step.With(of)
-	if sample.Step != "" && sample.Step != r.lastStep {
+	if sample.Step != "" && (len(r.steps) == 0 || sample.Step != r.steps[len(r.steps)-1].What) {
 		steps.Inc()
-		r.lastStep = sample.Step
+		r.steps = append(r.steps, Step{sample.Now, sample.Step})
 	}
+	return nil
+}
+
+// endRollout measures the rollout that is over, if one went on.
+func (r *recollection) endRollout(s *series, of prometheus.Labels, now time.Time) []Span {
+	if r.rollingSince.IsZero() {
+		return nil
+	}
+	s.rollout.With(of).Observe(now.Sub(r.rollingSince).Seconds())
+	over := Span{Name: Rollout, Began: r.rollingSince, Ended: now, Steps: r.steps}
+	r.rollingSince, r.steps = time.Time{}, nil
+	return []Span{over}
 }

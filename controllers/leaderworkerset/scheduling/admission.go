@@ -14,10 +14,10 @@ func NewToken() string { return rand.String(tokenLength) }
 
 // admitLeader writes down what the names of the group's scheduling objects are made
 // of. With Hash identity that is the key, which no other group ever has.
-func admitLeader(pod *corev1.Pod, level Level, token string) {
-	pod.Annotations[lwsv1.SchedulingLevelAnnotationKey] = string(level)
+func admitLeader(pod *corev1.Pod, active levels, token string) {
+	pod.Annotations[lwsv1.SchedulingLevelAnnotationKey] = active.String()
 	isHash := pod.Annotations[lwsv1.GroupIdentityAnnotationKey] == string(lwsv1.HashGroupIdentity)
-	if level == LevelSet || isHash || pod.Annotations[lwsv1.SchedulingTokenAnnotationKey] != "" {
+	if active.ofPods() == LevelSet || isHash || pod.Annotations[lwsv1.SchedulingTokenAnnotationKey] != "" {
 		return
 	}
 	pod.Annotations[lwsv1.SchedulingTokenAnnotationKey] = token

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -33,6 +34,28 @@ func minimumOf(target int32, groups []Group, live []client.Object) int32 {
 		return target
 	}
 	return current
+}
+
+// liveGroups is the number of groups that the gang of groups of a whole set is made
+// of. A CompositePodGroup cannot be changed, so it stays what it was made with.
+func liveGroups(replicas int32, live []client.Object) int32 {
+	for _, obj := range live {
+		root, ok := obj.(*schedulingv1alpha3.CompositePodGroup)
+		if ok && root.Spec.SchedulingPolicy.Gang != nil {
+			return root.Spec.SchedulingPolicy.Gang.MinGroupCount
+		}
+	}
+	return replicas
+}
+
+// liveWorkload is the Workload of the set, nil if there is none.
+func liveWorkload(live []client.Object) client.Object {
+	for _, obj := range live {
+		if workload, ok := obj.(*schedulingv1beta1.Workload); ok {
+			return workload
+		}
+	}
+	return nil
 }
 
 func liveMinimum(live []client.Object) (int32, bool) {

@@ -1,0 +1,286 @@
+package packaging
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
+	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
+	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/e2e/managers"
+)
+
+// release is a chart that Helm installs, and its manager as a process.
+type release struct {
+	name, home string
+	manager    *managers.Installed
+	process    *managers.Process
+}
+
+func newRelease(ctx context.Context, name string, shipped managers.Shipped) *release {
+	GinkgoHelper()
+	manager, err := managers.Prepare(ctx, env.Cluster, shipped)
+	Expect(err).NotTo(HaveOccurred())
+	return &release{name: name, home: GinkgoT().TempDir(), manager: manager}
+}
+
+// helm runs Helm for the release, with its webhooks called on this machine.
+func (r *release) helm(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	args = append(args, "--namespace", r.manager.Namespace, "--timeout", "2m")
+	if args[0] == "install" || args[0] == "upgrade" {
+		self, err := os.Executable()
+		Expect(err).NotTo(HaveOccurred())
+		script := filepath.Join(r.home, "post-render")
+		text := fmt.Sprintf("#!/bin/sh\n%s=%d exec %s\n", postRender, r.manager.WebhookPort(), self)
+		Expect(os.WriteFile(script, []byte(text), 0o700)).To(Succeed())
+		args = append(args, "--post-renderer", script)
+	}
+	out, err := helm(ctx, r.home, env.Cluster.Kubeconfig(), args...)
+	Expect(err).NotTo(HaveOccurred())
+	return out
+}
+
+func (r *release) install(ctx context.Context, chart string) {
+	GinkgoHelper()
+	Expect(r.helm(ctx, "install", r.name, chart)).To(ContainSubstring("STATUS: deployed"))
+}
+
+func (r *release) start(ctx context.Context, options managers.Options) *managers.Process {
+	GinkgoHelper()
+	process, err := r.manager.Start(ctx, options)
+	Expect(err).NotTo(HaveOccurred())
+	return process
+}
+
+// run starts the manager and waits until it is ready.
+func (r *release) run(ctx context.Context) {
+	GinkgoHelper()
+	r.process = r.start(ctx, managers.Options{})
+	Expect(r.process.AwaitReady(ctx)).To(Succeed())
+}
+
+// uninstall ends the manager as Kubernetes would, and removes the release.
+func (r *release) uninstall(ctx context.Context) {
+	GinkgoHelper()
+	Expect(r.process.Stop()).To(Succeed())
+	r.helm(ctx, "uninstall", r.name)
+}
+
+// replicas are those of the Deployment that exist: pods that are not restricted do not.
+func (r *release) replicas(ctx context.Context) (int32, error) {
+	deployment := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: r.manager.Namespace, Name: r.name + "-controller-manager"}
+	err := env.Client.Get(ctx, key, deployment)
+	if deployment.Status.ObservedGeneration != deployment.Generation {
+		return -1, err
+	}
+	return deployment.Status.Replicas, err
+}
+
+func chart(name string) string {
+	GinkgoHelper()
+	dir, err := chartDir(name)
+	Expect(err).NotTo(HaveOccurred())
+	return dir
+}
+
+// without copies a chart and leaves out a CustomResourceDefinition, as an earlier
+// release of the chart that did not have it yet.
+func without(name, definition string) string {
+	GinkgoHelper()
+	dir := filepath.Join(GinkgoT().TempDir(), name)
+	Expect(os.CopyFS(dir, os.DirFS(chart(name)))).To(Succeed())
+	Expect(os.Remove(filepath.Join(dir, "files", "crds", definition+".yaml"))).To(Succeed())
+	return dir
+}
+
+func newSet(name string) *lwstest.Builder {
+	template := lwstest.PodTemplate("worker")
+	template.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	return lwstest.New(name).Namespace("default").Replicas(2).Size(2).WorkerTemplate(template)
+}
+
+func create(ctx context.Context, obj client.Object) {
+	GinkgoHelper()
+	Eventually(func() error { return env.Client.Create(ctx, obj) }).Should(Succeed())
+}
+
+// progressOf is what a DisaggregatedSet says of itself.
+func progressOf(ctx context.Context, name string) (string, error) {
+	set := &dsv1.DisaggregatedSet{}
+	if err := env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, set); err != nil {
+		return "", err
+	}
+	c := meta.FindStatusCondition(set.Status.Conditions, dsv1.ConditionAvailable)
+	if c == nil || c.ObservedGeneration != set.Generation {
+		return "not looked at", nil
+	}
+	if c.Status != metav1.ConditionTrue {
+		return c.Message, nil
+	}
+	return "True", nil
+}
+
+var _ = Describe("Helm", Ordered, func() {
+	const rolescalers = "disaggregatedsetrolescalers.disaggregatedset.x-k8s.io"
+	var lws, ds *release
+	var pods map[string]string
+	var dsUID string
+
+	BeforeAll(func(ctx SpecContext) {
+		startEnvironment(ctx)
+		lws = newRelease(ctx, "lws", managers.LWS())
+		ds = newRelease(ctx, "disaggregatedset", managers.DisaggregatedSet())
+		namespaceFor(ctx, "lws-system")
+		namespaceFor(ctx, "disaggregatedset-system")
+	})
+
+	// unharmed: what users have lives on.
+	unharmed := func(ctx context.Context) {
+		GinkgoHelper()
+		Expect(podsOf(ctx, "llm")).To(Equal(pods))
+		if dsUID == "" {
+			return
+		}
+		set := &dsv1.DisaggregatedSet{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "split"}, set)).To(Succeed())
+		Expect(string(set.UID)).To(Equal(dsUID))
+	}
+
+	It("installs lws alone, with pods that are restricted", func(ctx SpecContext) {
+		lws.install(ctx, chart("lws"))
+		lws.run(ctx)
+		Eventually(lws.replicas).WithContext(ctx).Should(Equal(int32(2)))
+		create(ctx, newSet("llm").Obj())
+		Eventually(available).WithArguments(ctx, "llm").Should(Equal("True"))
+		pods = podsOf(ctx, "llm")
+		Expect(pods).To(HaveLen(4))
+	})
+
+	It("shows a GitOps tool no difference, whichever way it applies", func(ctx SpecContext) {
+		checkout, err := managers.Checkout()
+		Expect(err).NotTo(HaveOccurred())
+		for _, sample := range []string{"leaderworkerset_basic", "leaderworkerset_subgroups", "leaderworkerset_two_templates", "leaderworkerset_vllm"} {
+			file := filepath.Join(checkout, "config", "samples", sample+".yaml")
+			for _, how := range [][]string{{"apply", "-f", file}, {"apply", "--server-side", "--field-manager=gitops", "--force-conflicts", "-f", file}} {
+				_, err := managers.Kubectl(ctx, env.Cluster, nil, how...)
+				Expect(err).NotTo(HaveOccurred())
+				_, err = managers.Kubectl(ctx, env.Cluster, nil, append([]string{"diff"}, how[1:]...)...)
+				Expect(err).NotTo(HaveOccurred(), "kubectl diff of %s, applied by %v", sample, how)
+			}
+			Eventually(func() error {
+				live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
+				if err != nil {
+					return err
+				}
+				_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
+				return err
+			}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
+			generation, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "leaderworkersets", "-o", "jsonpath={.items[*].metadata.generation}")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(string(generation)).To(MatchRegexp(`^1( 1)*$`), "generations after %s was applied again and again", sample)
+			_, err = managers.Kubectl(ctx, env.Cluster, nil, "delete", "--wait=false", "-f", file)
+			Expect(err).NotTo(HaveOccurred())
+		}
+	})
+
+	It("upgrades and rolls back, and webhooks are trusted all the time", func(ctx SpecContext) {
+		lws.helm(ctx, "upgrade", lws.name, chart("lws"), "--set", "replicas=3,resources.limits.memory=1Gi")
+		Eventually(lws.replicas).WithContext(ctx).Should(Equal(int32(3)))
+		Expect(env.Client.Create(ctx, newSet("admitted").Obj(), client.DryRunAll)).To(Succeed())
+		unharmed(ctx)
+		lws.helm(ctx, "rollback", lws.name, "1")
+		Eventually(lws.replicas).WithContext(ctx).Should(Equal(int32(2)))
+		Expect(env.Client.Create(ctx, newSet("admitted").Obj(), client.DryRunAll)).To(Succeed())
+		unharmed(ctx)
+	})
+
+	It("upgrades from a chart with fewer CustomResourceDefinitions", func(ctx SpecContext) {
+		ds.install(ctx, without("disaggregatedset", rolescalers))
+		ds.process = ds.start(ctx, managers.Options{})
+		create(ctx, dstest.New("split").Namespace("default").Obj())
+		set := &dsv1.DisaggregatedSet{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "split"}, set)).To(Succeed())
+		dsUID = string(set.UID)
+		Eventually(func() string {
+			_, said := ds.process.Readiness(ctx)
+			return said
+		}).Should(ContainSubstring("CustomResourceDefinition " + rolescalers + " does not exist"))
+
+		ds.helm(ctx, "upgrade", ds.name, chart("disaggregatedset"))
+		Expect(ds.process.AwaitReady(ctx)).To(Succeed())
+		Eventually(progressOf).WithArguments(ctx, "split").Should(Equal("True"))
+		unharmed(ctx)
+	})
+
+	It("removes disaggregatedset alone: nothing of the user's goes, the other manager works", func(ctx SpecContext) {
+		ds.uninstall(ctx)
+		unharmed(ctx)
+		create(ctx, newSet("later").Replicas(1).Obj())
+		Eventually(available).WithArguments(ctx, "later").Should(Equal("True"))
+	})
+
+	It("installs it again over the definitions that it left", func(ctx SpecContext) {
+		ds.install(ctx, chart("disaggregatedset"))
+		ds.run(ctx)
+		create(ctx, dstest.New("again").Namespace("default").Obj())
+		Eventually(progressOf).WithArguments(ctx, "again").Should(Equal("True"))
+		unharmed(ctx)
+	})
+
+	It("has the other replica take over when the leader is killed", func(ctx SpecContext) {
+		Expect(lws.process.Stop()).To(Succeed())
+		leader := lws.start(ctx, managers.Options{Replica: "1"})
+		Expect(leader.AwaitReady(ctx)).To(Succeed())
+		lws.run(ctx)
+		create(ctx, newSet("before").Replicas(1).Obj())
+		Eventually(available).WithArguments(ctx, "before").Should(Equal("True"))
+		leader.Kill()
+		create(ctx, newSet("after").Replicas(1).Obj())
+		Eventually(available).WithArguments(ctx, "after").Should(Equal("True"))
+		unharmed(ctx)
+	})
+
+	It("removes lws first: disaggregatedset and all sets stay, and other pods start", func(ctx SpecContext) {
+		lws.uninstall(ctx)
+		unharmed(ctx)
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: "leaderworkersets.leaderworkerset.x-k8s.io"}, &apiextensionsv1.CustomResourceDefinition{})).To(Succeed())
+		var left admissionv1.MutatingWebhookConfigurationList
+		Expect(env.Client.List(ctx, &left)).To(Succeed())
+		for _, configuration := range left.Items {
+			Expect(configuration.Name).NotTo(HavePrefix("lws-"))
+		}
+		ready, said := ds.process.Readiness(ctx)
+		Expect(ready).To(BeTrue(), said)
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "bystander"},
+			Spec:       lwstest.PodTemplate("c").Spec,
+		}
+		Expect(env.Client.Create(ctx, pod)).To(Succeed())
+	})
+
+	It("brings lws back to sets that waited", func(ctx SpecContext) {
+		set := newSet("waited").Replicas(1).Obj()
+		create(ctx, set)
+		lws.install(ctx, chart("lws"))
+		lws.run(ctx)
+		Eventually(available).WithArguments(ctx, "waited").Should(Equal("True"))
+		unharmed(ctx)
+		for _, r := range []*release{ds, lws} {
+			r.uninstall(ctx)
+		}
+	})
+})
