@@ -15,7 +15,7 @@ import (
 	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
-	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	v1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
@@ -108,10 +108,10 @@ func (s *startup) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.mgr.GetCache().WaitForCacheSync(ctx) {
-		s.caches.open()
+	if !s.mgr.GetCache().WaitForCacheSync(ctx) {
+		return nil
 	}
-	return watchScheduling(ctx, s.served, s.gangs, watch)
+	return watchScheduling(ctx, s.served, s.gangs, watch, s.caches.open)
 }
 
 // startWebhooks waits for a certificate and serves the webhooks with it.
@@ -157,10 +157,15 @@ func (s *startup) checkSchema(ctx context.Context) error {
 	if err := checkDefinition(data); err != nil {
 		return err
 	}
-	// The kind is served a moment after its definition is established.
-	kind := lwsv1.GroupVersion.WithKind(lwsv1.Kind)
+	return s.checkServed()
+}
+
+// checkServed says whether sets can be read yet: the API server serves a definition
+// that is new some moments after it has accepted it.
+func (s *startup) checkServed() error {
+	kind := v1.GroupVersion.WithKind(v1.Kind)
 	if _, err := s.mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
-		return fmt.Errorf("the API server does not serve %s yet: %w", definitionName, err)
+		return fmt.Errorf("CustomResourceDefinition %s is not served yet: %w", definitionName, err)
 	}
 	return nil
 }

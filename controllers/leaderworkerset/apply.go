@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +32,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 	hasRevision := w.writeRevisions(ctx, p.Revision)
 	w.writeService(ctx, p.Service)
 	w.writeScheduling(ctx, p.Scheduling)
-	if hasRevision && w.writeStatefulSet(ctx, p.StatefulSet) {
+	if hasRevision && w.ensure(ctx, p.Leaders) {
 		w.deleteLeaders(ctx, p.Delete)
 	}
 	w.deleteRevisions(ctx, p.Superfluous)
@@ -87,19 +86,6 @@ func (w *writer) writeService(ctx context.Context, p servicePlan) {
 		Applied: func() *string { return p.Desired.ResourceVersion },
 		Live:    w.seen.Service,
 		Fresh:   &corev1.Service{},
-		Claim:   p.Claim,
-		Differs: p.Differs,
-	})
-}
-
-func (w *writer) writeStatefulSet(ctx context.Context, p statefulSetPlan) bool {
-	return w.ensure(ctx, wanted{
-		Kind:    appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
-		Name:    *p.Desired.Name,
-		Desired: p.Desired,
-		Applied: func() *string { return p.Desired.ResourceVersion },
-		Live:    w.seen.StatefulSet,
-		Fresh:   &appsv1.StatefulSet{},
 		Claim:   p.Claim,
 		Differs: p.Differs,
 	})

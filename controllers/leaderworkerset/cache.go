@@ -39,12 +39,18 @@ func CacheOptions(kinds ...scheduling.Kind) cache.Options {
 			&corev1.Pod{}:                {Label: ours, Transform: group.StripPod},
 			&corev1.Service{}:            {Label: ours, Transform: asIs},
 			&appsv1.StatefulSet{}:        {Label: ours, Transform: keepManagersOfLeaders},
+			&appsv1.Deployment{}:         {Label: ours, Transform: asIs},
+			&appsv1.ReplicaSet{}:         {Label: ours, Transform: group.StripReplicaSet},
 			&appsv1.ControllerRevision{}: {Label: revisions},
-			&corev1.Event{}:              {Field: failuresOfStatefulSets(), Transform: stripEvent},
+			&corev1.Event{}:              {Field: failuresToCreate(), Transform: stripEvent},
 		},
 	}
 	for _, kind := range kinds {
-		options.ByObject[kind.New()] = cache.ByObject{Label: ours}
+		byObject := cache.ByObject{Label: ours}
+		if kind.Parents {
+			byObject.Label = nil
+		}
+		options.ByObject[kind.New()] = byObject
 	}
 	return options
 }
@@ -61,8 +67,13 @@ func withLabels(requirements ...labels.Requirement) labels.Selector {
 	return labels.NewSelector().Add(requirements...)
 }
 
-func failuresOfStatefulSets() fields.Selector {
-	return fields.Set{"reason": lwsv1.ReasonFailedCreate, "involvedObject.kind": "StatefulSet"}.AsSelector()
+// failuresToCreate are what StatefulSets and ReplicaSets, and few others, could not
+// make: a selector of fields has no alternatives.
+func failuresToCreate() fields.Selector {
+	return fields.Set{
+		"reason":                    lwsv1.ReasonFailedCreate,
+		"involvedObject.apiVersion": appsv1.SchemeGroupVersion.String(),
+	}.AsSelector()
 }
 
 func asIs(obj any) (any, error) { return obj, nil }
@@ -109,6 +120,8 @@ func RegisterIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}{
 		{&corev1.Pod{}, identity.LeadersBySetIndex, byMeta(identity.LeadersBySet)},
 		{&corev1.Pod{}, identity.UnschedulableBySetIndex, byUnschedulable},
+		{&corev1.Pod{}, identity.EndingWorkersBySetIndex, byMeta(identity.EndingWorkersBySet)},
+		{&appsv1.ReplicaSet{}, identity.ReplicaSetsBySetIndex, byMeta(identity.ReplicaSetsBySet)},
 		{&appsv1.StatefulSet{}, identity.WorkerStatefulSetsBySetIndex, byMeta(identity.WorkerStatefulSetsBySet)},
 		{&appsv1.ControllerRevision{}, identity.RevisionsBySetIndex, byMeta(identity.RevisionsBySet)},
 	} {

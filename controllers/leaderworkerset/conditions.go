@@ -37,7 +37,7 @@ func progressOf(t tally) phase {
 	switch {
 	case t.Settled == t.Desired:
 		return reached
-	case t.DesiredExhausted > 0 && t.Settled+t.DesiredExhausted == t.Desired && t.Outdated == 0:
+	case t.DesiredExhausted > 0 && t.Settled+t.DesiredExhausted == t.Desired && !t.isUpdating():
 		return stalled
 	default:
 		return moving
@@ -88,7 +88,7 @@ func progressingCondition(p phase, t tally, worst *obstacle) metav1.Condition {
 	case moving:
 	}
 	reason, message := lwsv1.ReasonGroupsProgressing, settledMessage(t)
-	if t.Outdated > 0 {
+	if t.isUpdating() {
 		reason, message = lwsv1.ReasonGroupsUpdating, outdatedMessage(t)
 	}
 	if worst != nil {
@@ -102,7 +102,7 @@ func progressingCondition(p phase, t tally, worst *obstacle) metav1.Condition {
 
 func updateInProgressCondition(p phase, t tally) metav1.Condition {
 	switch {
-	case t.Outdated > 0:
+	case t.isUpdating():
 		return conditionTrue(lwsv1.ConditionUpdateInProgress, lwsv1.ReasonGroupsUpdating, outdatedMessage(t))
 	case p == stalled:
 		return conditionFalse(lwsv1.ConditionUpdateInProgress, lwsv1.ReasonReplicaRestartBudgetExceeded, exhaustedMessage(t))
@@ -139,6 +139,9 @@ func settledMessage(t tally) string {
 }
 
 func outdatedMessage(t tally) string {
+	if t.Outdated == 0 {
+		return settledMessage(t)
+	}
 	return fmt.Sprintf("%d of %s still of an older revision", t.Outdated, groupsAre(t.Desired))
 }
 

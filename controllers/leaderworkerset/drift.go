@@ -38,6 +38,13 @@ func statefulSetDiffers(desired *appsapply.StatefulSetApplyConfiguration, live *
 	return differs(desired, &bare, live, desired.Labels, desired.Annotations)
 }
 
+// deploymentDiffers says whether applying desired would change live.
+func deploymentDiffers(desired *appsapply.DeploymentApplyConfiguration, live *appsv1.Deployment) (bool, error) {
+	bare := *live
+	bare.ManagedFields, bare.Status = nil, appsv1.DeploymentStatus{}
+	return differs(desired, &bare, live, desired.Labels, desired.Annotations)
+}
+
 // serviceDiffers says whether applying desired would change live.
 func serviceDiffers(desired *coreapply.ServiceApplyConfiguration, live *corev1.Service) (bool, error) {
 	bare := *live

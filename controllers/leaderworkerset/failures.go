@@ -7,19 +7,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shortages are StatefulSets that have fewer pods than they should, with the time
+// shortages are StatefulSets and ReplicaSets that have fewer pods than they should, with the time
 // from which on a failure to make one counts: a pod that was made later shows
 // that the failure is over.
 type shortages map[types.UID]time.Time
 
-func statefulSetsShortOfPods(m members) shortages {
+func shortOfPods(m members) shortages {
 	short := shortages{}
-	if m.statefulSet == nil {
+	owner, replicas := m.ownerOfLeaders()
+	if owner == nil {
 		return short
 	}
-	leaders, newest := int32(0), m.statefulSet.CreationTimestamp.Time
+	leaders, newest := int32(0), owner.GetCreationTimestamp().Time
 	for _, leader := range m.leaders {
-		if !isControlledBy(leader, m.statefulSet) {
+		// A ReplicaSet makes the replacement of a pod that is still going.
+		if !m.makes(leader) || m.deployment != nil && isGoing(leader) {
 			continue
 		}
 		leaders++
@@ -27,8 +29,10 @@ func statefulSetsShortOfPods(m members) shortages {
 			newest = made
 		}
 	}
-	if replicas := m.statefulSet.Spec.Replicas; replicas != nil && leaders < *replicas {
-		short[m.statefulSet.UID] = newest
+	if replicas != nil && leaders < *replicas {
+		for maker := range m.makers() {
+			short[maker] = newest
+		}
 	}
 	for _, worker := range ownWorkers(m) {
 		if replicas := worker.Spec.Replicas; replicas != nil && worker.Status.Replicas < *replicas {

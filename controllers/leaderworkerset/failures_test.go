@@ -43,7 +43,7 @@ func TestCreateFailure(t *testing.T) {
 			leader, worker := leaderPod(0, 3), workerStatefulSet(0, 2)
 			leader.CreationTimestamp, worker.CreationTimestamp = at(10), at(12)
 			worker.Status.Replicas = tc.workers
-			short := statefulSetsShortOfPods(members{
+			short := shortOfPods(members{
 				set: testSet().Obj(), statefulSet: leaderStatefulSet(tc.replicas),
 				leaders: []*corev1.Pod{leader}, workers: []*appsv1.StatefulSet{worker},
 			})

@@ -25,7 +25,9 @@ type objectRef struct {
 // groupState is what a set knows of a group that exists, that is, that has a
 // leader.
 type groupState struct {
-	Index         int32
+	Name          string // value of the label group-index
+	Index         int32  // its number, 0 for all with Hash identity
+	Replaces      string // key of the group that it replaces, with Hash identity
 	Leader        objectRef
 	Created       time.Time // the leader
 	Revision      string
@@ -33,6 +35,7 @@ type groupState struct {
 	SharesService bool   // its pods find each other by the shared Service
 	Ready         bool
 	Terminating   bool
+	Ended         bool // the leader is in a terminal phase
 	Gated         bool
 	Exhausted     bool
 	Unschedulable bool
@@ -41,7 +44,9 @@ type groupState struct {
 // members are the objects of a set's groups as the cache has them.
 type members struct {
 	set           *lwsv1.LeaderWorkerSet
-	statefulSet   *appsv1.StatefulSet
+	statefulSet   *appsv1.StatefulSet // with Ordinal identity, nil when there is none
+	deployment    *appsv1.Deployment  // with Hash identity, likewise
+	replicaSets   []*appsv1.ReplicaSet
 	leaders       []*corev1.Pod
 	workers       []*appsv1.StatefulSet
 	unschedulable []*corev1.Pod
@@ -53,11 +58,66 @@ type unplaced struct {
 	Text string
 }
 
+// ownerOfLeaders is the object that owns the leaders, nil when there is none, and how
+// many it is to have.
+func (m members) ownerOfLeaders() (metav1.Object, *int32) {
+	switch {
+	case m.statefulSet != nil:
+		return m.statefulSet, m.statefulSet.Spec.Replicas
+	case m.deployment != nil:
+		return m.deployment, m.deployment.Spec.Replicas
+	}
+	return nil, nil
+}
+
+// makers are those that make leaders themselves, by UID.
+func (m members) makers() sets.Set[types.UID] {
+	makers := sets.New[types.UID]()
+	if m.statefulSet != nil {
+		makers.Insert(m.statefulSet.UID)
+	}
+	for _, replicaSet := range m.replicaSets {
+		makers.Insert(replicaSet.UID)
+	}
+	return makers
+}
+
+// makes says whether a pod is a leader of the set: it is made by one of its makers.
+func (m members) makes(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return false
+	}
+	if m.statefulSet != nil && m.statefulSet.UID == owner.UID {
+		return true
+	}
+	return slices.ContainsFunc(m.replicaSets, func(r *appsv1.ReplicaSet) bool { return r.UID == owner.UID })
+}
+
+// indexOf is the number of a leader's group. With Hash identity groups have none, and
+// with Ordinal identity a leader without one is none of ours.
+func (m members) indexOf(leader *corev1.Pod) (int32, bool) {
+	group, ok := identity.GroupOfPod(leader)
+	if m.deployment != nil {
+		return 0, ok && group.HasKey()
+	}
+	return identity.GroupOrdinal(leader)
+}
+
+// isGoing says whether a leader will never run again: a ReplicaSet does not count it.
+func isGoing(leader *corev1.Pod) bool {
+	return leader.DeletionTimestamp != nil || isEnded(leader)
+}
+
+func isEnded(leader *corev1.Pod) bool {
+	return leader.Status.Phase == corev1.PodFailed || leader.Status.Phase == corev1.PodSucceeded
+}
+
 // groupsOf resolves the groups of a set, in the order of their indices, and the
 // first pod that cannot be placed. Pods and worker StatefulSets with our labels
 // but another owner are none of ours.
 func groupsOf(m members) ([]groupState, *unplaced) {
-	if m.statefulSet == nil {
+	if owner, _ := m.ownerOfLeaders(); owner == nil {
 		return nil, nil
 	}
 	workers := make(map[string]*appsv1.StatefulSet, len(m.workers))
@@ -67,15 +127,15 @@ func groupsOf(m members) ([]groupState, *unplaced) {
 	unplacedGroups, example := unplacedOf(m, workers)
 	var groups []groupState
 	for _, leader := range m.leaders {
-		index, ok := identity.GroupOrdinal(leader)
-		if !ok || !isControlledBy(leader, m.statefulSet) {
+		index, ok := m.indexOf(leader)
+		if !ok || !m.makes(leader) {
 			continue
 		}
 		g := groupOf(index, leader, workers[leader.Labels[lwsv1.GroupIndexLabelKey]])
 		g.Unschedulable = unplacedGroups.Has(leader.Labels[lwsv1.GroupIndexLabelKey])
 		groups = append(groups, g)
 	}
-	slices.SortFunc(groups, func(a, b groupState) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(groups, func(a, b groupState) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name)) })
 	return groups, example
 }
 
@@ -85,7 +145,7 @@ func ownWorkers(m members) []*appsv1.StatefulSet {
 	owners := make(map[types.UID]bool, len(m.leaders)+1)
 	owners[m.set.UID] = true
 	for _, leader := range m.leaders {
-		if m.statefulSet != nil && isControlledBy(leader, m.statefulSet) {
+		if m.makes(leader) {
 			owners[leader.UID] = true
 		}
 	}
@@ -103,7 +163,7 @@ func unplacedOf(m members, workers map[string]*appsv1.StatefulSet) (sets.Set[str
 	for _, pod := range m.unschedulable {
 		index := pod.Labels[lwsv1.GroupIndexLabelKey]
 		worker := workers[index]
-		isMember := isControlledBy(pod, m.statefulSet) || worker != nil && isControlledBy(pod, worker)
+		isMember := m.makes(pod) || worker != nil && isControlledBy(pod, worker)
 		if !isMember || pod.DeletionTimestamp != nil {
 			continue
 		}
@@ -126,7 +186,9 @@ func schedulerText(pod *corev1.Pod) string {
 
 func groupOf(index int32, leader *corev1.Pod, worker *appsv1.StatefulSet) groupState {
 	return groupState{
+		Name:          leader.Labels[lwsv1.GroupIndexLabelKey],
 		Index:         index,
+		Replaces:      leader.Annotations[lwsv1.ReplacesAnnotationKey],
 		Leader:        objectRef{leader.Name, leader.UID},
 		Created:       leader.CreationTimestamp.Time,
 		Revision:      leader.Labels[lwsv1.RevisionLabelKey],
@@ -134,6 +196,7 @@ func groupOf(index int32, leader *corev1.Pod, worker *appsv1.StatefulSet) groupS
 		SharesService: leader.Annotations[lwsv1.SubdomainPolicyAnnotationKey] != string(lwsv1.SubdomainUniquePerReplica),
 		Ready:         isPodReady(leader) && areWorkersReady(leader, worker),
 		Terminating:   leader.DeletionTimestamp != nil,
+		Ended:         isEnded(leader),
 		Gated:         isGated(leader),
 		Exhausted:     leader.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] == "true",
 	}

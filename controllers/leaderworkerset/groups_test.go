@@ -95,11 +95,11 @@ func TestGroups(t *testing.T) {
 	})
 	want := []groupState{
 		{
-			Index: 2, Leader: objectRef{"x-2", "uid-x-2"}, Revision: "rev", PodRevision: "x-abc",
+			Name: "2", Index: 2, Leader: objectRef{"x-2", "uid-x-2"}, Revision: "rev", PodRevision: "x-abc",
 			Terminating: true, Exhausted: true,
 		},
 		{
-			Index: 10, Leader: objectRef{"x-10", "uid-x-10"}, Revision: "new", PodRevision: "x-def",
+			Name: "10", Index: 10, Leader: objectRef{"x-10", "uid-x-10"}, Revision: "new", PodRevision: "x-def",
 			SharesService: true, Gated: true,
 		},
 	}

@@ -24,9 +24,12 @@ type observation struct {
 	Kept     kept                   // the difference
 	Now      time.Time
 
-	StatefulSet *appsv1.StatefulSet // of the leaders' name, whoever's; nil when there is none
-	Claim       claim               // what StatefulSet is to the set
+	StatefulSet *appsv1.StatefulSet // of the leaders' name, whoever's; nil when there is none, or with Hash identity
+	Deployment  *appsv1.Deployment  // likewise with Hash identity
+	Claim       claim               // what that is to the set
 	Service     *corev1.Service     // of the shared Service's name, likewise
+
+	ReplicaSets []*appsv1.ReplicaSet // of Deployment
 
 	Groups    []groupState // in the order of their indices
 	Workers   []*appsv1.StatefulSet
@@ -38,45 +41,64 @@ type observation struct {
 	Scheduling schedulingState
 
 	Reports       map[identity.Group]group.Report
-	CreateFailure string // what the StatefulSet controller says about pods that it cannot make
+	CreateFailure string // what is said about pods that cannot be made
+}
+
+// hasLeaders: what owns the leaders is, or is about to be, the set's own.
+func (o *observation) hasLeaders() bool {
+	return o.Claim == claimOurs || o.Claim == claimLeftover
 }
 
 // leaders is the leader StatefulSet if it is, or is about to be, the set's own.
 func (o *observation) leaders() *appsv1.StatefulSet {
-	if o.Claim == claimOurs || o.Claim == claimLeftover {
+	if o.hasLeaders() {
 		return o.StatefulSet
 	}
 	return nil
 }
 
-// makerOfLeaders is the StatefulSet whose pods are leaders of the set, which they
-// are also while it is being deleted.
-func (o *observation) makerOfLeaders() *appsv1.StatefulSet {
-	if o.Claim == claimLeaving && isControlledBy(o.StatefulSet, o.Set) {
-		return o.StatefulSet
+// running is what the leaders were last written with.
+func (o *observation) running() running {
+	switch {
+	case !o.hasLeaders():
+	case o.StatefulSet != nil:
+		return running{o.StatefulSet.Labels[lwsv1.RevisionLabelKey], o.StatefulSet.Spec.Template.Annotations}
+	case o.Deployment != nil:
+		return running{o.Deployment.Labels[lwsv1.RevisionLabelKey], o.Deployment.Spec.Template.Annotations}
 	}
-	return o.leaders()
+	return running{}
+}
+
+// members are those that make the leaders of the set, which they do also while they
+// are being deleted.
+func (o *observation) members() members {
+	m := members{set: o.Set}
+	switch {
+	case o.StatefulSet != nil && (o.hasLeaders() || isControlledBy(o.StatefulSet, o.Set)):
+		m.statefulSet = o.StatefulSet
+	case o.Deployment != nil && (o.hasLeaders() || isControlledBy(o.Deployment, o.Set)):
+		m.deployment, m.replicaSets = o.Deployment, o.ReplicaSets
+	}
+	return m
 }
 
 func (r *Reconciler) observe(ctx context.Context, set *lwsv1.LeaderWorkerSet) (*observation, error) {
 	seen := &observation{Set: set, Now: r.clock.Now(), Reports: r.reports.ForSet(client.ObjectKeyFromObject(set))}
-	name := types.NamespacedName{Namespace: set.Namespace, Name: identity.LeaderStatefulSetName(set.Name)}
-	var err error
-	if seen.StatefulSet, err = get(ctx, r.client, name, &appsv1.StatefulSet{}); err != nil {
+	if err := leadershipOf(set).observe(ctx, r, seen); err != nil {
 		return nil, err
 	}
-	name.Name = identity.SharedServiceName(set.Name)
+	name := types.NamespacedName{Namespace: set.Namespace, Name: identity.SharedServiceName(set.Name)}
+	var err error
 	if seen.Service, err = get(ctx, r.client, name, &corev1.Service{}); err != nil {
 		return nil, err
 	}
-	seen.Claim = claimOfStatefulSet(set, seen.StatefulSet)
 	if err := r.observeRevisions(ctx, seen); err != nil {
 		return nil, err
 	}
 	if err := r.observeGroups(ctx, seen); err != nil {
 		return nil, err
 	}
-	seen.Kept = keptPlacement(set, seen.leaders(), seen.Revisions)
+	seen.Kept = keptPlacement(set, seen.running(), seen.Revisions)
 	seen.Realised = seen.Kept.applyTo(set)
 	return seen, nil
 }
@@ -97,13 +119,8 @@ func (r *Reconciler) observeGroups(ctx context.Context, seen *observation) error
 			return err
 		}
 	}
-	m := members{
-		set:           seen.Set,
-		statefulSet:   seen.makerOfLeaders(),
-		leaders:       pointers(pods.Items),
-		workers:       pointers(workers.Items),
-		unschedulable: pointers(unschedulable.Items),
-	}
+	m := seen.members()
+	m.leaders, m.workers, m.unschedulable = pointers(pods.Items), pointers(workers.Items), pointers(unschedulable.Items)
 	seen.Groups, seen.Unplaced = groupsOf(m)
 	seen.Workers = ownWorkers(m)
 	if err := r.observeScheduling(ctx, seen, m); err != nil {
@@ -136,10 +153,10 @@ func (r *Reconciler) observeRevisions(ctx context.Context, seen *observation) er
 	return nil
 }
 
-// observeCreateFailure reads what the StatefulSet controller could not do. Only
+// observeCreateFailure reads what the controllers of our objects could not do. Only
 // events of that kind are in the cache, and few or none in a namespace.
 func (r *Reconciler) observeCreateFailure(ctx context.Context, seen *observation, m members) (string, error) {
-	waiting := statefulSetsShortOfPods(m)
+	waiting := shortOfPods(m)
 	if len(waiting) == 0 {
 		return "", nil
 	}

@@ -71,6 +71,18 @@ func claimOfStatefulSet(set *lwsv1.LeaderWorkerSet, statefulSet *appsv1.Stateful
 	return c
 }
 
+// claimOfDeployment is claimOfStatefulSet for the leader Deployment.
+func claimOfDeployment(set *lwsv1.LeaderWorkerSet, deployment *appsv1.Deployment) claim {
+	if deployment == nil {
+		return claimAbsent
+	}
+	c := claimOf(set, deployment)
+	if c == claimLeftover && !selects(deployment.Spec.Selector, identity.LeaderSelector(set.Name)) {
+		return claimForeign
+	}
+	return c
+}
+
 func claimOfService(set *lwsv1.LeaderWorkerSet, service *corev1.Service) claim {
 	if service == nil {
 		return claimAbsent

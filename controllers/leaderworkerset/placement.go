@@ -20,24 +20,24 @@ type kept struct {
 }
 
 // keptPlacement compares the set's placement annotations with those that the
-// leader StatefulSet was made from. An annotation beside a placement policy, in
+// leaders are made from. An annotation beside a placement policy, in
 // the set or in the running revision, shapes nothing and may be anything.
-func keptPlacement(set *lwsv1.LeaderWorkerSet, leaders *appsv1.StatefulSet, revisions []*appsv1.ControllerRevision) kept {
-	if leaders == nil || !placementChanged(set, leaders) {
+func keptPlacement(set *lwsv1.LeaderWorkerSet, leaders running, revisions []*appsv1.ControllerRevision) kept {
+	if leaders.Key == "" || !placementChanged(set, leaders) {
 		return kept{}
 	}
-	running, found := revision.ByKey(revisions, leaders.Labels[lwsv1.RevisionLabelKey])
+	stored, found := revision.ByKey(revisions, leaders.Key)
 	if !found {
 		return kept{}
 	}
-	spec, err := revision.Restore(running)
+	spec, err := revision.Restore(stored)
 	if err != nil {
 		return kept{}
 	}
 	now, then := placementAnnotations(&set.Spec.LeaderWorkerTemplate), placementAnnotations(&spec.LeaderWorkerTemplate)
 	k := kept{annotations: map[string]string{}}
 	for _, key := range placementKeys {
-		wanted, inForce := set.Annotations[key], leaders.Spec.Template.Annotations[key]
+		wanted, inForce := set.Annotations[key], leaders.Annotations[key]
 		if !now[key] || !then[key] || wanted == inForce {
 			continue
 		}
@@ -50,9 +50,9 @@ func keptPlacement(set *lwsv1.LeaderWorkerSet, leaders *appsv1.StatefulSet, revi
 
 var placementKeys = []string{lwsv1.ExclusiveTopologyAnnotationKey, lwsv1.SubGroupExclusiveTopologyAnnotationKey}
 
-func placementChanged(set *lwsv1.LeaderWorkerSet, leaders *appsv1.StatefulSet) bool {
+func placementChanged(set *lwsv1.LeaderWorkerSet, leaders running) bool {
 	return slices.ContainsFunc(placementKeys, func(key string) bool {
-		return set.Annotations[key] != leaders.Spec.Template.Annotations[key]
+		return set.Annotations[key] != leaders.Annotations[key]
 	})
 }
 

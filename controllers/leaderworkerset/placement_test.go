@@ -55,17 +55,14 @@ func TestKeptPlacement(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			running, err := revision.New(tc.then.Obj(), nil)
+			then, err := revision.New(tc.then.Obj(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaders := leaderStatefulSet(1)
-			leaders.Labels[lwsv1.RevisionLabelKey] = revision.Key(running)
-			leaders.Spec.Template.Annotations = tc.template
 			set := tc.now.Obj()
 			before := set.DeepCopy()
 
-			k := keptPlacement(set, leaders, []*appsv1.ControllerRevision{running})
+			k := keptPlacement(set, running{revision.Key(then), tc.template}, []*appsv1.ControllerRevision{then})
 			if diff := cmp.Diff(tc.want, k.applyTo(set).Annotations); diff != "" {
 				t.Errorf("annotations (-want +got):\n%s", diff)
 			}
@@ -78,10 +75,10 @@ func TestKeptPlacement(t *testing.T) {
 		})
 	}
 	set := testSet().Annotation(group, "zone").Obj()
-	if k := keptPlacement(set, nil, nil); k.Text != "" || k.applyTo(set) != set {
+	if k := keptPlacement(set, running{}, nil); k.Text != "" || k.applyTo(set) != set {
 		t.Errorf("kept %+v of no StatefulSet", k)
 	}
-	if k := keptPlacement(set, leaderStatefulSet(1), nil); k.Text != "" {
+	if k := keptPlacement(set, running{Key: "rev"}, nil); k.Text != "" {
 		t.Errorf("kept %+v of an unknown revision", k)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -20,9 +19,10 @@ type plan struct {
 
 	Scheduling  schedulingPlan
 	Service     servicePlan
-	StatefulSet statefulSetPlan
-	Rollout     rollout.Plan
-	Delete      []objectRef // leaders that the rollout replaces
+	Leaders     wanted       // the object that owns the leaders
+	Rollout     rollout.Plan // with Ordinal identity
+	Delete      []objectRef  // leaders that the rollout replaces
+	RolledOut   bool
 	Superfluous []*appsv1.ControllerRevision
 
 	Tally     tally
@@ -35,45 +35,30 @@ type servicePlan struct {
 	Differs bool
 }
 
-type statefulSetPlan struct {
-	Desired *appsapply.StatefulSetApplyConfiguration
-	Claim   claim
-	Differs bool
-}
-
 // makePlan decides what to do about an observed set. An error is one of data
 // that cannot be encoded.
 func makePlan(seen *observation) (*plan, error) {
 	p := &plan{}
 	var err error
-	p.Revision, err = planRevision(seen.Realised, seen.Revisions, seen.Leaving, runningKey(seen.leaders()))
+	p.Revision, err = planRevision(seen.Realised, seen.Revisions, seen.Leaving, seen.running().Key)
 	if err != nil {
 		return nil, err
 	}
-	desired := lwsv1.Replicas(seen.Set)
-	p.Current = currentRevisionOf(seen.Set.Status.CurrentRevision, p.Revision.Key, desired, seen.Groups)
-	p.Counts = planCounts(seen, p.Revision.Key, p.Current)
-	p.Rollout = rollout.Compute(rolloutInput(seen, p.Revision.Key))
-	p.Tally = tallyOf(desired, lwsv1.Partition(seen.Set), p.Revision.Key, seen.Groups)
+	leaders := leadershipOf(seen.Set)
+	p.Current = leaders.current(seen, p.Revision.Key)
+	p.Counts = planCounts(seen, leaders.counts(seen, p.Revision.Key, p.Current))
+	p.Tally = leaders.tally(seen, p.Revision.Key, p.Current)
 	p.Obstacles = obstaclesOf(seen, p.Tally)
 	if p.Service, err = planService(seen, p.Revision.Key, p.Current); err != nil {
 		return nil, err
 	}
-	if p.StatefulSet, err = planStatefulSet(seen, p.Revision.Key, p.Rollout.Spec); err != nil {
+	if err := leaders.plan(seen, p); err != nil {
 		return nil, err
 	}
-	p.Delete = chosen(seen.Groups, p.Rollout.Delete)
-	if p.Rollout.Phase == rollout.Done {
+	if p.RolledOut {
 		p.Superfluous = superfluous(seen, p.Revision.Key, p.Current)
 	}
 	return p, nil
-}
-
-func runningKey(leaders *appsv1.StatefulSet) string {
-	if leaders == nil {
-		return ""
-	}
-	return leaders.Labels[lwsv1.RevisionLabelKey]
 }
 
 // chosen are the leaders of the groups that the rollout deletes.
@@ -104,27 +89,36 @@ func planService(seen *observation, update, current string) (servicePlan, error)
 	return p, err
 }
 
-func planStatefulSet(seen *observation, key string, spec rollout.Spec) (statefulSetPlan, error) {
+func planStatefulSet(seen *observation, key string, spec rollout.Spec) (wanted, error) {
 	template, err := leaderTemplate(seen.Realised, key)
 	if err != nil {
-		return statefulSetPlan{}, err
+		return wanted{}, err
 	}
-	p := statefulSetPlan{Claim: seen.Claim}
-	if p.Desired, err = desiredStatefulSet(seen.Realised, key, template, spec); err != nil {
-		return statefulSetPlan{}, err
+	desired, err := desiredStatefulSet(seen.Realised, key, template, spec)
+	if err != nil {
+		return wanted{}, err
+	}
+	p := wanted{
+		Kind:    appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
+		Name:    *desired.Name,
+		Desired: desired,
+		Applied: func() *string { return desired.ResourceVersion },
+		Live:    seen.StatefulSet,
+		Fresh:   &appsv1.StatefulSet{},
+		Claim:   seen.Claim,
 	}
 	leaders := seen.leaders()
 	if leaders == nil {
 		return p, nil
 	}
-	p.Desired.WithUID(leaders.UID)
+	desired.WithUID(leaders.UID)
 	if p.Claim == claimOurs {
 		// Claim templates never change. An earlier release may have stored less of them.
-		if p.Desired.Spec.VolumeClaimTemplates, err = claimTemplates(leaders.Spec.VolumeClaimTemplates); err != nil {
-			return statefulSetPlan{}, err
+		if desired.Spec.VolumeClaimTemplates, err = claimTemplates(leaders.Spec.VolumeClaimTemplates); err != nil {
+			return wanted{}, err
 		}
 	}
-	p.Differs, err = statefulSetDiffers(p.Desired, leaders)
+	p.Differs, err = statefulSetDiffers(desired, leaders)
 	return p, err
 }
 

@@ -75,9 +75,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !set.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, r.end(ctx, set)
 	}
-	if lwsv1.GroupIdentity(set) != lwsv1.OrdinalGroupIdentity {
-		return ctrl.Result{}, nil
-	}
 	return r.realise(ctx, set)
 }
 
@@ -169,10 +166,8 @@ func isOrphaning(set *lwsv1.LeaderWorkerSet) bool {
 }
 
 func (r *Reconciler) workersOf(ctx context.Context, set *lwsv1.LeaderWorkerSet) ([]*appsv1.StatefulSet, error) {
-	key := client.ObjectKeyFromObject(set)
-	key.Name = identity.LeaderStatefulSetName(set.Name)
-	leaders, err := get(ctx, r.client, key, &appsv1.StatefulSet{})
-	if err != nil {
+	seen := &observation{Set: set}
+	if err := leadershipOf(set).observe(ctx, r, seen); err != nil {
 		return nil, err
 	}
 	var pods corev1.PodList
@@ -183,10 +178,7 @@ func (r *Reconciler) workersOf(ctx context.Context, set *lwsv1.LeaderWorkerSet) 
 	if err := r.listOfSet(ctx, set, &workers, identity.WorkerStatefulSetsBySetIndex); err != nil {
 		return nil, err
 	}
-	if leaders != nil && !isControlledBy(leaders, set) {
-		leaders = nil
-	}
-	return ownWorkers(members{
-		set: set, statefulSet: leaders, leaders: pointers(pods.Items), workers: pointers(workers.Items),
-	}), nil
+	m := seen.members()
+	m.leaders, m.workers = pointers(pods.Items), pointers(workers.Items)
+	return ownWorkers(m), nil
 }

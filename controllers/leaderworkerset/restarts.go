@@ -23,8 +23,11 @@ type countsPlan struct {
 
 // planCounts brings the restart counts of a set up to date: what groups ask for,
 // without what belongs to no group any more.
-func planCounts(seen *observation, update, current string) countsPlan {
+func planCounts(seen *observation, rule countsRule) countsPlan {
 	counts, unreadable := group.ReadCounts(seen.Set)
+	for from, to := range rule.Moves {
+		counts.Move(from, to)
+	}
 	for _, reporter := range reporters(seen.Reports) {
 		report := seen.Reports[reporter]
 		if report.Restart != nil {
@@ -34,7 +37,7 @@ func planCounts(seen *observation, update, current string) countsPlan {
 			counts.Clear(*report.Recovery)
 		}
 	}
-	counts.Keep(livingEntries(seen, update, current))
+	counts.Keep(rule.Alive)
 	p := countsPlan{Sum: counts.Sum(), Unreadable: errors.Join(unreadable...)}
 	p.Restarts, p.Leaders = counts.Annotations()
 	stored := seen.Set.Annotations

@@ -69,7 +69,7 @@ func TestPlanCounts(t *testing.T) {
 			for index, report := range tc.reports {
 				reports[identity.Group{Namespace: set.Namespace, Set: set.Name, Index: index}] = report
 			}
-			got := planCounts(&observation{Set: set, Groups: existing, Reports: reports}, "new", "current")
+			got := planCounts(&observation{Set: set, Groups: existing, Reports: reports}, ordinal{}.counts(&observation{Set: set, Groups: existing, Reports: reports}, "new", "current"))
 			if diff := cmp.Diff(tc.want, got, cmpopts.IgnoreFields(countsPlan{}, "Unreadable")); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
 			}

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -41,7 +40,8 @@ type schedulingState struct {
 	Live        map[scheduling.Ref]client.Object // those of the set
 	Required    []scheduling.Ref
 	Groups      []scheduling.Group
-	Missing     []string // objects of groups that are not there yet
+	Missing     []string // objects that are not there yet
+	Parent      string   // what the owner of the set has to make first, empty if it has
 }
 
 // observeScheduling reads the scheduling objects of the set and of its groups.
@@ -56,12 +56,17 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 	}
 	s.Live, s.Required = map[scheduling.Ref]client.Object{}, r.gangs.Required(seen.Set)
 	for _, ref := range s.Required {
-		obj, err := r.schedulingObject(ctx, seen.Set.Namespace, ref)
+		obj, err := scheduling.Get(ctx, r.client, r.gangs.Kinds(), seen.Set.Namespace, ref)
 		if err != nil {
 			return err
 		}
-		if obj != nil {
+		switch {
+		case obj != nil:
 			s.Live[ref] = obj
+		case ref.Name == "":
+			s.Parent = ref.String()
+		default:
+			s.Missing = append(s.Missing, ref.String())
 		}
 	}
 	existing, err := r.groupSchedulingObjects(ctx, seen.Set)
@@ -69,7 +74,7 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 		return err
 	}
 	for _, leader := range m.leaders {
-		if m.statefulSet == nil || !isControlledBy(leader, m.statefulSet) || leader.DeletionTimestamp != nil {
+		if !m.makes(leader) || leader.DeletionTimestamp != nil {
 			continue
 		}
 		s.Groups = append(s.Groups, scheduling.Group{Size: scheduling.SizeOf(leader), Admitted: !isGated(leader)})
@@ -86,15 +91,6 @@ func (r *Reconciler) missingOf(leader *corev1.Pod, existing map[scheduling.Ref]b
 		}
 	}
 	return missing
-}
-
-func (r *Reconciler) schedulingObject(ctx context.Context, namespace string, ref scheduling.Ref) (client.Object, error) {
-	for _, kind := range r.gangs.Kinds() {
-		if kind.GroupVersionKind == ref.Kind {
-			return get(ctx, r.client, types.NamespacedName{Namespace: namespace, Name: ref.Name}, kind.New())
-		}
-	}
-	return nil, fmt.Errorf("%s is of a kind that is not watched", ref)
 }
 
 func (r *Reconciler) groupSchedulingObjects(ctx context.Context, set *lwsv1.LeaderWorkerSet) (map[scheduling.Ref]bool, error) {
@@ -193,7 +189,7 @@ func (w *writer) writeScheduling(ctx context.Context, p schedulingPlan) {
 			continue
 		}
 		reason := lwsv1.ReasonPodGroupCreateFailed
-		if i == 0 {
+		if i == 0 && object.Kind.Kind == "Workload" {
 			reason = lwsv1.ReasonWorkloadCreateFailed
 		}
 		message := object.String() + " is not there yet"
@@ -231,10 +227,13 @@ func schedulingProblem(seen *observation, out *outcome) *scheduling.Problem {
 			return &scheduling.Problem{Reason: problem.Reason, Message: problem.Message}
 		}
 	}
+	if parent := seen.Scheduling.Parent; parent != "" {
+		return &scheduling.Problem{Reason: lwsv1.ReasonParentWorkloadNotReady, Message: parent + " is not there yet"}
+	}
 	if missing := seen.Scheduling.Missing; len(missing) > 0 {
 		return &scheduling.Problem{
 			Reason:  lwsv1.ReasonSchedulingObjectsPending,
-			Message: fmt.Sprintf("%d objects of groups are not there yet, %s among them", len(missing), missing[0]),
+			Message: fmt.Sprintf("%s is not there yet, and %d other scheduling objects", missing[0], len(missing)-1),
 		}
 	}
 	return nil

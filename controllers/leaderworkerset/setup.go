@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -24,12 +26,15 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/metrics"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/status,verbs=patch
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;delete
@@ -69,6 +74,8 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 		Named(controllerName).
 		For(&lwsv1.LeaderWorkerSet{}, builder.WithPredicates(setChanged())).
 		Watches(&appsv1.StatefulSet{}, children(setOfLabels)).
+		Watches(&appsv1.Deployment{}, children(setOfLabels)).
+		Watches(&appsv1.ReplicaSet{}, children(setOfLabels), builder.WithPredicates(owners())).
 		Watches(&corev1.Pod{}, children(setOfLabels), builder.WithPredicates(leaderOrUnplaced())).
 		Watches(&corev1.Service{}, children(setOfLabels), builder.WithPredicates(sharedServices())).
 		Watches(&appsv1.ControllerRevision{}, children(setOfLabels)).
@@ -89,6 +96,12 @@ func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache)
 		if err := c.Watch(source.Kind(cache, kind.New(), children(setOfLabels), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
 			return fmt.Errorf("watch %s: %w", kind.Kind, err)
 		}
+		if !kind.Parents {
+			continue
+		}
+		if err := c.Watch(source.Kind(cache, kind.New(), handler.EnqueueRequestsFromMapFunc(r.setsOfParent), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
+			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		}
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 		var sets lwsv1.LeaderWorkerSetList
@@ -102,6 +115,20 @@ func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache)
 		}
 		return nil
 	}))
+}
+
+// setsOfParent are the sets that leave their Workload to the owner of this one.
+func (r *Reconciler) setsOfParent(ctx context.Context, workload client.Object) []ctrl.Request {
+	keys, err := scheduling.SetsOfParent(ctx, r.client, workload)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Sets of a Workload were not woken", "workload", client.ObjectKeyFromObject(workload))
+		return nil
+	}
+	var requests []ctrl.Request
+	for _, key := range keys {
+		requests = append(requests, ctrl.Request{NamespacedName: key})
+	}
+	return requests
 }
 
 // specChanged leaves out the status of scheduling objects, which the scheduler writes.
@@ -131,6 +158,13 @@ func leaderOrUnplaced() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool { return counts(e.ObjectOld) || counts(e.ObjectNew) },
 		DeleteFunc: func(e event.DeleteEvent) bool { return counts(e.Object) },
 	}
+}
+
+// owners leaves out all changes of an object but those of its owners.
+func owners() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
+	}}
 }
 
 func sharedServices() predicate.Predicate {
@@ -168,7 +202,7 @@ func setOfLabels(_ context.Context, obj client.Object) (types.NamespacedName, bo
 	return identity.SetOf(obj)
 }
 
-// setOfFailure finds the set whose StatefulSet cannot make a pod.
+// setOfFailure finds the set whose StatefulSet or ReplicaSet cannot make a pod.
 func setOfFailure(reader client.Reader) func(context.Context, client.Object) (types.NamespacedName, bool) {
 	return func(ctx context.Context, obj client.Object) (types.NamespacedName, bool) {
 		failure, ok := obj.(*corev1.Event)
@@ -176,10 +210,17 @@ func setOfFailure(reader client.Reader) func(context.Context, client.Object) (ty
 			return types.NamespacedName{}, false
 		}
 		about := types.NamespacedName{Namespace: failure.InvolvedObject.Namespace, Name: failure.InvolvedObject.Name}
-		statefulSet, err := get(ctx, reader, about, &appsv1.StatefulSet{})
-		if err != nil || statefulSet == nil {
+		var short client.Object = &appsv1.StatefulSet{}
+		switch failure.InvolvedObject.Kind {
+		case "StatefulSet":
+		case "ReplicaSet":
+			short = &appsv1.ReplicaSet{}
+		default:
 			return types.NamespacedName{}, false
 		}
-		return identity.SetOf(statefulSet)
+		if err := reader.Get(ctx, about, short, client.UnsafeDisableDeepCopy); err != nil {
+			return types.NamespacedName{}, false
+		}
+		return identity.SetOf(short)
 	}
 }

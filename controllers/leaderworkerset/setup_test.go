@@ -129,7 +129,7 @@ func (r oneStatefulSet) Get(_ context.Context, key client.ObjectKey, into client
 func TestSetOfFailure(t *testing.T) {
 	setOf := setOfFailure(oneStatefulSet{statefulSet: workerStatefulSet(0, 1)})
 	about := func(name string) *corev1.Event {
-		return &corev1.Event{InvolvedObject: corev1.ObjectReference{Namespace: testKey.Namespace, Name: name}}
+		return &corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "StatefulSet", Namespace: testKey.Namespace, Name: name}}
 	}
 	if set, ok := setOf(t.Context(), about("x-0")); !ok || set != testKey {
 		t.Errorf("set %v, %t", set, ok)
@@ -156,8 +156,8 @@ func TestCaches(t *testing.T) {
 	}
 	ours, theirs := labels.Set{lwsv1.SetNameLabelKey: "x"}, labels.Set{"app": "y"}
 	statefulSets := labels.Set{lwsv1.SetNameLabelKey: "x", statefulSetHashLabelKey: "abc"}
-	failure := fields.Set{"involvedObject.kind": "StatefulSet", "reason": lwsv1.ReasonFailedCreate}
-	success := fields.Set{"involvedObject.kind": "StatefulSet", "reason": "SuccessfulCreate"}
+	failure := fields.Set{"involvedObject.apiVersion": "apps/v1", "reason": lwsv1.ReasonFailedCreate}
+	success := fields.Set{"involvedObject.apiVersion": "apps/v1", "reason": "SuccessfulCreate"}
 	if !events.Matches(failure) || events.Matches(success) {
 		t.Errorf("events: %s", events)
 	}

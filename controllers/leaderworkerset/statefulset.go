@@ -54,6 +54,7 @@ func leaderTemplate(set *lwsv1.LeaderWorkerSet, key string) (*coreapply.PodTempl
 		Template:  template,
 		Network:   set.Spec.NetworkConfig,
 		Placement: podspec.PlacementOf(set.Annotations, template),
+		Hash:      lwsv1.GroupIdentity(set) == lwsv1.HashGroupIdentity,
 	}))
 }
 

@@ -24,6 +24,15 @@ type tally struct {
 	Settled          int32  // desired, ready and, at or above the partition, updated
 	Outdated         int32  // desired, at or above the partition, of an older revision
 	DesiredExhausted int32
+	// Unfinished: no group of an older revision is left, but those that replace the last
+	// of them are not ready. Only with Hash identity, whose groups have no place to be
+	// missing from.
+	Unfinished bool
+}
+
+// isUpdating: the rollout of the update revision is not over.
+func (t *tally) isUpdating() bool {
+	return t.Outdated > 0 || t.Unfinished
 }
 
 // tallyOf counts the groups of a set. They are in the order of their indices.

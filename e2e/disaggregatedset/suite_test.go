@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"sigs.k8s.io/lws/e2e/harness"
 	"sigs.k8s.io/lws/e2e/managers"
@@ -14,6 +15,7 @@ import (
 
 func TestDisaggregatedSet(t *testing.T) {
 	RegisterFailHandler(Fail)
+	log.SetLogger(GinkgoLogr)
 	RunSpecs(t, "DisaggregatedSet")
 }
 

@@ -151,4 +151,11 @@ func TestStepsAndCourses(t *testing.T) {
 	if got := h.StartTimes("ds", "0", "a", "r1"); len(got) != 1 || got[0] != 0 {
 		t.Errorf("start times %v", got)
 	}
+	h.scale("r2", "a", 2)
+	h.Sets[len(h.Sets)-1].Status.ReadyReplicas = 1
+	h.scale("r2", "a", 2)
+	h.Sets[len(h.Sets)-1].Status.ReadyReplicas = 2
+	if diff := cmp.Diff([]time.Duration{3 * time.Second, time.Second}, h.ReplicaTimes("ds", "0", "a", "r2")); diff != "" {
+		t.Errorf("replica times (-want +got):\n%s", diff)
+	}
 }

@@ -138,3 +138,27 @@ func (h History) StartTimes(set, slice, role, revision string) []time.Duration {
 	}
 	return all
 }
+
+// ReplicaTimes are how long the groups of a role in a slice and revision took from
+// being asked for to being counted as ready, both as its LeaderWorkerSet says.
+func (h History) ReplicaTimes(set, slice, role, revision string) []time.Duration {
+	var asked, ready []time.Time
+	for _, state := range h.Sets {
+		labels := state.Labels
+		if labels[dsv1.SetNameLabelKey] != set || labels[dsv1.SliceLabelKey] != slice ||
+			labels[dsv1.RoleLabelKey] != role || labels[dsv1.RevisionLabelKey] != revision {
+			continue
+		}
+		for len(asked) < int(lwsv1.Replicas(state.LeaderWorkerSet)) {
+			asked = append(asked, state.At)
+		}
+		for len(ready) < min(int(state.Status.ReadyReplicas), len(asked)) {
+			ready = append(ready, state.At)
+		}
+	}
+	var all []time.Duration
+	for i := range ready {
+		all = append(all, ready[i].Sub(asked[i]))
+	}
+	return all
+}

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
@@ -32,12 +33,18 @@ var stories = map[string]story{
 		happen: func(*scenario) {},
 	},
 	"the failure of a worker": {
-		set:    func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3).MaxGroupRestarts(3) },
-		happen: func(s *scenario) { s.restart("story-0-1") },
+		set: func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3).MaxGroupRestarts(3) },
+		happen: func(s *scenario) {
+			s.restart("story-0-1")
+			s.awaitRecreated("story", podNames("story", 1, 3)...)
+		},
 	},
 	"the failure of a leader": {
-		set:    func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3) },
-		happen: func(s *scenario) { s.removePod("story-1") },
+		set: func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3) },
+		happen: func(s *scenario) {
+			s.removePod("story-1")
+			s.awaitRecreated("story", "story-1", "story-1-1", "story-1-2")
+		},
 	},
 	"exhaustion and recovery": {
 		set: func() *lwstest.Builder { return newSet("story").Replicas(2).Size(2).MaxGroupRestarts(0) },
@@ -52,7 +59,12 @@ var stories = map[string]story{
 		isRollout: true,
 		set:       func() *lwstest.Builder { return rolling("story", 3, 2, "1", "1") },
 		happen: func(s *scenario) {
-			s.change("story", image(better))
+			Eventually(func() error {
+				return s.tryChange("story", func(set *lwsv1.LeaderWorkerSet) client.Object {
+					image(better)(set)
+					return set
+				})
+			}).WithTimeout(patience).Should(Succeed(), "when the webhook answers")
 			s.awaitObserved("story")
 		},
 	},

@@ -141,7 +141,7 @@ var _ = Describe("A storm", func() {
 		ofGroups, ofSet := len(groupsAfter)-len(groupsBefore), len(setAfter)-len(setBefore)
 		counts := 0
 		for _, request := range setAfter[len(setBefore):] {
-			if strings.HasPrefix(request, "patch leaderworkersets.leaderworkerset.x-k8s.io "+name) {
+			if strings.HasPrefix(request, "patch leaderworkersets "+name) {
 				counts++
 			}
 		}

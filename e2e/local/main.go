@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case "env":
 		err = environment(options, out)
 	default:
-		err = up(ctx, options, checkout, out)
+		err = up(ctx, withGangs(options), checkout, out)
 	}
 	switch {
 	case err == nil:
@@ -120,7 +120,7 @@ func startManager(ctx context.Context, cluster *controlplane.Cluster, shipped ma
 	if err != nil {
 		return err
 	}
-	process, err := installed.Start(ctx, managers.Options{})
+	process, err := installed.Start(ctx, managerOptions(shipped, cluster.Options().Kubernetes))
 	if err != nil {
 		return err
 	}

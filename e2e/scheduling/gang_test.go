@@ -1,6 +1,8 @@
 package scheduling
 
 import (
+	"fmt"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
@@ -134,6 +136,50 @@ var _ = Describe("A gang", func() {
 
 			Expect(s.env.Client.Delete(s.ctx, s.Set(name))).To(Succeed())
 			Eventually(s.podGroups).WithTimeout(patience).Should(BeEmpty())
+		},
+		Entry("lws", gangOfSet(), 1, true),
+		Entry("replica", gangOfGroups(), 1, false),
+		Entry("role", gangOfWorkers(), 2, false),
+	)
+
+	DescribeTable("of groups with keys leaves nothing behind",
+		func(level lwsv1.LeaderWorkerSetScheduling, perGroup int, shares bool) {
+			s := begin()
+			s.addNode(100, nil)
+			name := s.create(s.newSet("keys").Hash().Replicas(2).Size(2).MaxSurge("1").Scheduling(level))
+			podGroups := func(groups int) int {
+				if shares {
+					return 1
+				}
+				return groups * perGroup
+			}
+			s.awaitAvailable(name)
+			before := s.uids(name)
+			for _, pod := range s.Pods(name) {
+				if pod.Labels[lwsv1.WorkerIndexLabelKey] == "1" {
+					s.removePod(pod.Name)
+					break
+				}
+			}
+			s.await("a group is replaced", func() (string, bool) {
+				same, pods := 0, s.uids(name)
+				for pod, uid := range pods {
+					if before[pod] == uid {
+						same++
+					}
+				}
+				return fmt.Sprintf("%d pods, %d as before", len(pods), same), len(pods) == 4 && same == 2
+			})
+			s.awaitAvailable(name)
+			s.awaitPodGroups(name, podGroups(2), shares)
+			s.settle(name, replicas(3))
+			s.settle(name, image("registry.k8s.io/pause:3.9"))
+			s.settle(name, size(3))
+			s.awaitPodGroups(name, podGroups(3), shares)
+			s.settle(name, replicas(0))
+			Eventually(s.podGroups).WithTimeout(patience).Should(HaveLen(podGroups(0)))
+			s.settle(name, replicas(2))
+			s.awaitPodGroups(name, podGroups(2), shares)
 		},
 		Entry("lws", gangOfSet(), 1, true),
 		Entry("replica", gangOfGroups(), 1, false),

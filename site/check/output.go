@@ -43,7 +43,7 @@ func lines(text string) []string {
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		line = strings.TrimSpace(spaces.ReplaceAllString(line, " "))
 		// Two ages side by side share the space between them: hence twice.
-		line = ages.ReplaceAllString(ages.ReplaceAllString(line, "${1}~${5}"), "${1}~${5}")
+		line = ages.ReplaceAllString(ages.ReplaceAllString(line, "${1}~${6}"), "${1}~${6}")
 		found = append(found, line)
 	}
 	return found

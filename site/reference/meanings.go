@@ -36,6 +36,7 @@ var setMeanings = map[string]meaning{
 	"ParentWorkloadNotReady":         {scheduling, "", "The workload that contains the set has no scheduling objects yet."},
 	"PodGroupCleanupBlocked":         {scheduling, "", "A PodGroup that no pod uses any more cannot be deleted yet."},
 	"PodGroupCreateFailed":           {scheduling, "", "The API server refused a PodGroup."},
+	"SchedulingObjectsPending":       {scheduling, "", "Some scheduling objects do not exist yet; they are being created."},
 	"SchedulingObjectsCreated":       {scheduling, "", "All scheduling objects exist. It does not say that pods are placed."},
 	"UnsupportedProviderCapability":  {scheduling, "", "The scheduler provider cannot do what spec.scheduling asks for."},
 	"WorkloadCreateFailed":           {scheduling, "", "The API server refused the Workload."},

@@ -105,17 +105,25 @@ func TestReasonsAndMeaningsAgree(t *testing.T) {
 
 func TestChartValues(t *testing.T) {
 	dir := t.TempDir()
-	values := "# How many pods run.\nreplicas: 2\nimage:\n  # Where it comes from.\n  repository: lws # ignored\n  tag: \"\"\ntolerations: []\n"
-	if err := os.WriteFile(filepath.Join(dir, "values.yaml"), []byte(values), 0o600); err != nil {
+	schema := `{"properties": {
+		"global": {"default": {}},
+		"replicas": {"description": "How many pods run", "default": 2},
+		"image": {"properties": {
+			"tag": {"description": "Its tag.", "default": ""},
+			"pullPolicy": {"description": "When.", "enum": ["", "Always"], "default": ""}}},
+		"tolerations": {"description": "Taints.", "default": [ ]}}}`
+	if err := os.WriteFile(filepath.Join(dir, "values.schema.json"), []byte(schema), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := newPage("values", "x", "x", 1)
 	if err := writeChartValues(p, dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| `replicas` | `2` | How many pods run. |", "| `image.repository` | `lws` | Where it comes from. |", "| `image.tag` | `\"\"` |", "| `tolerations` | `[]` |"} {
-		if !strings.Contains(p.body.String(), want) {
-			t.Errorf("page has no %q:\n%s", want, p.body.String())
-		}
+	want := "| `image.pullPolicy` | `\"\"` | When. One of `[\"\" \"Always\"]`. |\n" +
+		"| `image.tag` | `\"\"` | Its tag. |\n" +
+		"| `replicas` | `2` | How many pods run. |\n" +
+		"| `tolerations` | `[]` | Taints. |\n"
+	if !strings.Contains(p.body.String(), want) {
+		t.Errorf("page is\n%s\nwant in it\n%s", p.body.String(), want)
 	}
 }

@@ -1,74 +1,68 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
+	"slices"
 )
 
-// writeChartValues lists the values of a chart with their defaults and the comments
-// above them.
+// valueSchema is what is read of the JSON schema of a chart's values.
+type valueSchema struct {
+	Description string                  `json:"description"`
+	Default     json.RawMessage         `json:"default"`
+	Enum        []string                `json:"enum"`
+	Properties  map[string]*valueSchema `json:"properties"`
+}
+
+// helmGlobal is Helm's own, and no value of a chart.
+const helmGlobal = "global"
+
+// writeChartValues lists the values of a chart.
 func writeChartValues(p *page, chart string) error {
-	data, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	data, err := os.ReadFile(filepath.Clean(filepath.Join(chart, "values.schema.json")))
 	if err != nil {
 		return err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
-		return err
+	schema := &valueSchema{}
+	if err := json.Unmarshal(data, schema); err != nil {
+		return fmt.Errorf("%s: %w", chart, err)
 	}
-	var rows [][]string
-	if len(document.Content) > 0 {
-		rows = valueRows("", document.Content[0], nil)
+	delete(schema.Properties, helmGlobal)
+	rows, err := schema.rows("", nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", chart, err)
 	}
 	p.heading(2, "Chart "+filepath.Base(chart))
-	p.table("keys", []string{"Value", "Default", "Meaning"}, rows)
+	p.table("keys", []string{"Value", "Default", meaningHeader}, rows)
 	return nil
 }
 
-func valueRows(prefix string, mapping *yaml.Node, rows [][]string) [][]string {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], mapping.Content[i+1]
-		path := prefix + key.Value
-		meaning := said(key, value)
-		if value.Kind == yaml.MappingNode && len(value.Content) > 0 {
-			if meaning != "" {
-				rows = append(rows, []string{code(path), "", prose(meaning)})
-			}
-			rows = valueRows(path+".", value, rows)
-			continue
+// rows are the values that have a default, by name.
+func (s *valueSchema) rows(path string, rows [][]string) ([][]string, error) {
+	if s.Default != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, s.Default); err != nil {
+			return nil, fmt.Errorf("default of %s: %w", path, err)
 		}
-		rows = append(rows, []string{code(path), defaultOf(value), prose(meaning)})
+		meaning := prose(sentence(s.Description))
+		if len(s.Enum) > 0 {
+			meaning += fmt.Sprintf(" One of %s.", code(fmt.Sprintf("%q", s.Enum)))
+		}
+		return append(rows, []string{code(path), code(compact.String()), meaning}), nil
 	}
-	return rows
-}
-
-// said is the comment above a value or behind it.
-func said(key, value *yaml.Node) string {
-	text := key.HeadComment
-	if text == "" {
-		text = value.LineComment
-	}
-	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		line = strings.TrimPrefix(strings.TrimLeft(line, "# "), "-- ")
-		if line != "" {
-			lines = append(lines, line)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		below := name
+		if path != "" {
+			below = path + "." + name
+		}
+		var err error
+		if rows, err = s.Properties[name].rows(below, rows); err != nil {
+			return nil, err
 		}
 	}
-	return sentence(strings.Join(lines, " "))
-}
-
-func defaultOf(value *yaml.Node) string {
-	plain := *value
-	plain.HeadComment, plain.LineComment, plain.FootComment = "", "", ""
-	plain.Style = yaml.FlowStyle
-	data, err := yaml.Marshal(&plain)
-	text := strings.TrimSpace(string(data))
-	if err != nil || text == "" || strings.Contains(text, "\n") {
-		return ""
-	}
-	return code(text)
+	return rows, nil
 }

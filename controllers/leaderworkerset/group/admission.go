@@ -31,8 +31,10 @@ type gateInput struct {
 	Wanted bool
 	// Workers is the verdict on the worker StatefulSet that is there already.
 	Workers workersVerdict
-	// Left are the pods of predecessors.
+	// Left are the pods of predecessors, and of the group that is replaced.
 	Left []pod
+	// Waits says what else of the group that is replaced is waited for.
+	Waits string
 	// Service is the verdict on the group's own Service.
 	Service serviceVerdict
 	// Gang is the verdict on the group's scheduling objects, GangWaits what for.
@@ -53,7 +55,7 @@ type gateVerdict struct {
 func decideGate(in gateInput) gateVerdict {
 	switch {
 	case !in.Controlled:
-		return gateVerdict{gateOwner, "it belongs to no StatefulSet of the set"}
+		return gateVerdict{gateOwner, "it belongs to nothing that makes leaders of the set"}
 	case !in.Desired:
 		return gateVerdict{gateScaledAway, "the group is scaled away"}
 	case !in.Wanted:
@@ -62,6 +64,8 @@ func decideGate(in gateInput) gateVerdict {
 		return gateVerdict{gateConflict, "the name of the worker StatefulSet is taken: " + in.Workers.Message}
 	case in.Service == serviceConflict:
 		return gateVerdict{gateConflict, "the name of the group's Service is taken"}
+	case in.Waits != "":
+		return gateVerdict{gatePredecessor, in.Waits}
 	case len(in.Left) > 0:
 		return gateVerdict{gatePredecessor, describeLeft(in.Left, in.Now)}
 	case in.Workers.Action != workersKeep:

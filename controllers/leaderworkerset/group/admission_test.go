@@ -23,7 +23,7 @@ func TestDecideGate(t *testing.T) {
 		"nothing is in the way":        {func(*gateInput) {}, gateVerdict{Reason: gateOpen}},
 		"its Service can be made":      {func(in *gateInput) { in.Service = serviceCreate }, gateVerdict{Reason: gateOpen}},
 		"its Service can be corrected": {func(in *gateInput) { in.Service = serviceApply }, gateVerdict{Reason: gateOpen}},
-		"made by another StatefulSet":  {func(in *gateInput) { in.Controlled = false }, gateVerdict{gateOwner, "it belongs to no StatefulSet of the set"}},
+		"made by another StatefulSet":  {func(in *gateInput) { in.Controlled = false }, gateVerdict{gateOwner, "it belongs to nothing that makes leaders of the set"}},
 		"scaled away":                  {func(in *gateInput) { in.Desired = false }, gateVerdict{gateScaledAway, "the group is scaled away"}},
 		"of a revision that is not wanted, whatever else": {
 			func(in *gateInput) { in.Wanted, in.Left = false, []pod{worker(1)} },

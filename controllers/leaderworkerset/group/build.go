@@ -57,6 +57,7 @@ func desiredWorkers(o *observation, spec *revision.Spec, placement podspec.Place
 		Template:  &spec.LeaderWorkerTemplate,
 		Network:   &spec.NetworkConfig,
 		Placement: placement,
+		Hash:      o.Group.HasKey(),
 	}, podspec.Leader{
 		Group:    o.Group,
 		GroupKey: o.Leader.GroupKey,

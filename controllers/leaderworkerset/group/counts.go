@@ -113,6 +113,21 @@ func (c *Counts) Raise(entry Entry, leader types.UID) bool {
 	return true
 }
 
+// Move adds the count of an entry to that of another, and the first has none from then
+// on. It says whether anything changed.
+func (c *Counts) Move(from, to Entry) bool {
+	count, found := c.counts[from]
+	if !found || from == to {
+		return false
+	}
+	delete(c.counts, from)
+	if own, exists := c.counts[to]; exists {
+		count = Count{Restarts: own.Restarts + count.Restarts, Leader: own.Leader}
+	}
+	c.counts[to] = count
+	return true
+}
+
 // Clear gives an entry a fresh budget. It says whether anything changed.
 func (c *Counts) Clear(entry Entry) bool {
 	_, found := c.counts[entry]

@@ -18,6 +18,12 @@
 //     that all members end together.
 //   - exhausted: a group that failed with its restart budget spent. Its pods are
 //     retained, by a finalizer, until it is recovered or cleaned up.
+//   - keyed: a group with Hash identity. Its leader carries the readiness of all of it,
+//     and the next leader has another key.
+//   - going: a keyed leader that is being deleted, has ended, or is gone; standing: one
+//     that is not.
+//   - pair: a gated keyed leader with the group that it replaces. It waits for that
+//     group and takes over its count.
 //   - entry, count: a group of a revision, and how often it was recreated.
 //   - report: what a group tells its set.
 package group

@@ -137,6 +137,9 @@ func (r *Reconciler) tell(o *observation, n *note, told []event) {
 		APIVersion: corev1.SchemeGroupVersion.String(), Kind: kindPod,
 		Namespace: o.Group.Namespace, Name: o.Group.Name(), UID: o.leaderUID(),
 	}
+	if o.Leader != nil {
+		leader.Name = o.Leader.Name
+	}
 	for _, e := range told {
 		text := e.Text
 		if text == "" {

@@ -16,21 +16,49 @@ func (o *observation) entry() Entry {
 	return Entry{Revision: o.Leader.Revision, Index: o.Group.Index}
 }
 
-// stays: workers outlive their leader and belong to the set.
-func (o *observation) stays() bool {
+// countOf is how often the leader's group was recreated. What was counted of the group
+// that it replaces, and has not moved yet, counts as its own.
+func (o *observation) countOf(counts *Counts) (Count, bool) {
+	count, found := counts.counts[o.entry()]
+	if o.Leader.Replaces == "" {
+		return count, found
+	}
+	theirs, more := counts.counts[Entry{Revision: o.Leader.Revision, Index: o.Leader.Replaces}]
+	count.Restarts += theirs.Restarts
+	return count, found || more
+}
+
+// isNone: a failure is left to Kubernetes.
+func (o *observation) isNone() bool {
 	return o.Set != nil && o.Set.Policy == lwsv1.NoneRestartPolicy
 }
 
-// isControlled: the leader's controller is the leader StatefulSet, and that one's is
-// the set.
+// stays: workers outlive their leader and belong to the set. With Hash identity a group
+// is its leader: the next one has another name.
+func (o *observation) stays() bool {
+	return o.isNone() && !o.Group.HasKey()
+}
+
+// isControlled: the leader's controller is the leader StatefulSet, or a ReplicaSet of
+// the leader Deployment, and that one's is the set.
 func (o *observation) isControlled() bool {
-	return o.Leaders != nil && o.Set != nil &&
-		o.Leader.Controller.UID == o.Leaders.UID && o.Leaders.Owner.UID == o.Set.UID
+	if o.Leaders == nil || o.Set == nil || o.Leaders.Owner.UID != o.Set.UID {
+		return false
+	}
+	maker := o.Leaders.UID
+	if o.Group.HasKey() {
+		maker = o.Leaders.ReplicaSet
+	}
+	return maker != "" && o.Leader.Controller.UID == maker
 }
 
 // isDesired: the set wants a group of this index, surge included. While its leader
-// StatefulSet is missing nobody can say that it does not.
+// StatefulSet is missing nobody can say that it does not. A group with a key is wanted
+// as long as it has a leader, and an exhausted one as long as its place is to be filled.
 func (o *observation) isDesired() bool {
+	if o.Group.HasKey() {
+		return o.Leader != nil && (!o.Leader.Exhausted || !o.Leader.Deleting || o.Expected)
+	}
 	ordinal, ok := o.Group.Ordinal()
 	return o.Leaders == nil || ok && ordinal < o.Leaders.Replicas
 }
@@ -38,8 +66,12 @@ func (o *observation) isDesired() bool {
 // isRevisionWanted: at or above the set's partition a leader has to be of the update
 // revision, below it of what the StatefulSet controller calls current and leaves
 // alone: no plan is needed to know. A gated leader of any other revision will be
-// replaced.
+// replaced. A Deployment makes no leader that it does not
+// want.
 func (o *observation) isRevisionWanted() bool {
+	if o.Group.HasKey() {
+		return true
+	}
 	ordinal, ok := o.Group.Ordinal()
 	if ok && o.Leaders != nil && ordinal < o.Set.Partition {
 		isSpared := o.Leader.Revision == o.Leaders.UpdateRevision || ordinal < o.Leaders.Spares
@@ -50,6 +82,9 @@ func (o *observation) isRevisionWanted() bool {
 
 // isOutdated: a rollout replaces the group.
 func (o *observation) isOutdated() bool {
+	if o.Group.HasKey() {
+		return o.Leaders != nil && o.Leaders.UpdateRevision != "" && o.Leader.Revision != o.Leaders.UpdateRevision
+	}
 	ordinal, ok := o.Group.Ordinal()
 	return ok && o.Leaders != nil && o.Leaders.UpdateRevision != "" &&
 		ordinal >= o.Set.Partition && o.Leader.Revision != o.Leaders.UpdateRevision
@@ -92,7 +127,7 @@ func (o *observation) memoryNow() *memory {
 // that happened before is a failure. The StatefulSet of the workers still belongs to
 // the set, or the last reconcile saw the policy.
 func (o *observation) isTakenOver() bool {
-	if o.stays() {
+	if o.isNone() {
 		return false
 	}
 	in := o.workersInput()

@@ -147,6 +147,8 @@ func names(steps []step) []string {
 			text += " " + string(s.UID)
 		case adoptWorkers:
 			text += " to " + string(s.Owner.UID)
+		case setReadiness:
+			text += fmt.Sprintf(" %t", s.Ready)
 		case deleteLeader:
 			text += " " + string(s.Leader.UID)
 		}

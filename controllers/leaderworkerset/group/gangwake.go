@@ -9,10 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	crevent "sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
 // watchScheduling has events of scheduling objects wake groups, and wakes those that
@@ -61,6 +63,14 @@ func (w *waker) schedulingObject(ctx context.Context, obj client.Object, q queue
 		return
 	}
 	if set, ok := identity.SetOf(obj); ok {
+		w.waiting(ctx, set, q)
+		return
+	}
+	sets, err := scheduling.SetsOfParent(ctx, w.reader, obj)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Groups below a Workload were not woken", "workload", client.ObjectKeyFromObject(obj))
+	}
+	for _, set := range sets {
 		w.waiting(ctx, set, q)
 	}
 }

@@ -13,7 +13,7 @@ func (p *plan) live(o *observation) {
 	if o.isTakenOver() {
 		p.takeOver(o)
 	}
-	if o.Leader.isTerminal() {
+	if o.Leader.isTerminal() && !o.Group.HasKey() {
 		// Its StatefulSet deletes it and makes the next one: a recreation that is not
 		// ours.
 		return
@@ -21,8 +21,14 @@ func (p *plan) live(o *observation) {
 	if p.judge(o) {
 		return
 	}
+	if o.Leader.isTerminal() {
+		// A ReplicaSet makes the next one and leaves this one to us, whatever the policy.
+		p.do(deleteLeader{Leader: o.Leader.pod})
+		return
+	}
 	p.keepService(o, p.serviceOf(o))
 	p.keepWorkers(o)
+	p.keepReadiness(o)
 	p.keepMemory(o)
 }
 
@@ -58,6 +64,9 @@ func (p *plan) takeOver(o *observation) {
 func (p *plan) judge(o *observation) bool {
 	m := o.memoryNow()
 	f := failureOf(&o.Living, m, o.Losses)
+	if f == nil && o.Leader.isTerminal() {
+		f = endOf(&o.Leader.pod)
+	}
 	v := decideRestart(restartInput{
 		Policy:   o.Set.Policy,
 		Failure:  f,
@@ -133,7 +142,7 @@ func (p *plan) createWorkers(o *observation) {
 // restart policy None there is no memory, and one from before means nothing.
 func (p *plan) keepMemory(o *observation) {
 	switch m := o.Leader.Memory; {
-	case o.stays():
+	case o.isNone():
 		if m != nil {
 			p.do(annotateLeader{Key: lwsv1.GroupMembersAnnotationKey, Remove: true})
 		}

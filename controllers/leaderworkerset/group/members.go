@@ -19,6 +19,7 @@ type owner struct {
 const (
 	kindPod         = "Pod"
 	kindStatefulSet = "StatefulSet"
+	kindReplicaSet  = "ReplicaSet"
 )
 
 // schedulingState is how far the scheduler is with a pod.
@@ -86,6 +87,10 @@ type leader struct {
 	Foreground  bool // deleted in the foreground: garbage collection ends the workers at the same time
 	Ready       bool // its containers are ready
 	Memory      *memory
+	// HasReadinessGate: it is ready only when the condition group-ready says so, which
+	// it does if GroupReady.
+	HasReadinessGate, GroupReady bool
+	Replaces                     string // key of the group that it is stored to replace
 	// Controlled: the object that makes leaders is its controller, and that object's
 	// controller is the set.
 	Controlled bool

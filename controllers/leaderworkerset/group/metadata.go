@@ -103,5 +103,6 @@ func controllerOf(obj metav1.Object) owner {
 var groupsOfKinds = map[string]string{
 	kindPod:         corev1.GroupName,
 	kindStatefulSet: "apps",
+	kindReplicaSet:  "apps",
 	setKind.Kind:    lwsv1.GroupVersion.Group,
 }

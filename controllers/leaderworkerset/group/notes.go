@@ -24,6 +24,7 @@ type notes struct {
 type note struct {
 	leader  types.UID
 	lifted  bool    // the gate
+	ready   *bool   // the condition group-ready, until the cache shows it
 	deleted bool    // the leader
 	memory  *string // what was written, until the cache shows it; empty if it was removed
 	workers made
@@ -141,6 +142,12 @@ func (n *note) completeLeader(o *observation) {
 	}
 	if n.deleted && !l.Deleting {
 		l.Deleting, l.Foreground, l.Deadline = true, true, o.Now
+	}
+	if n.ready != nil && *n.ready == l.GroupReady {
+		n.ready = nil
+	}
+	if n.ready != nil {
+		l.GroupReady = *n.ready
 	}
 	if n.memory == nil {
 		return

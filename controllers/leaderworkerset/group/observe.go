@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,7 +23,7 @@ type observation struct {
 	Now   time.Time
 
 	Set     *setFacts     // nil if the set is gone, or another one has its name now
-	Leaders *leadersFacts // nil if there is no leader StatefulSet
+	Leaders *leadersFacts // nil if there is no object that owns the leaders
 	Leader  *leader       // nil if there is none
 	Workers *workerSet    // nil if there is none
 	Service *ownService   // nil if there is none, or none is to be
@@ -37,6 +36,11 @@ type observation struct {
 	// if there is none, and Domain is the leader's value, empty if its node has none.
 	Topology string
 	Domain   string
+
+	// Replaced is the group that a gated leader replaces, with Hash identity; Expected
+	// says that the place of an exhausted group is to be filled.
+	Replaced replaced
+	Expected bool
 
 	// Noted is what earlier reconciles noted down.
 	Noted noted
@@ -57,18 +61,7 @@ type setFacts struct {
 	OnReady   bool
 	Parallel  bool
 	Partition int32
-}
-
-// leadersFacts is what decisions have to know of the leader StatefulSet.
-type leadersFacts struct {
-	UID             types.UID
-	Owner           owner
-	Replicas        int32
-	UpdateRevision  string
-	CurrentRevision string // of its pods, as the StatefulSet controller calls it
-	// Spares is the index below which its controller, which has observed its
-	// generation, leaves leaders alone that are not of its template.
-	Spares int32
+	Immediate bool // replacements are admitted at once
 }
 
 // observe reads what there is of a group.
@@ -89,58 +82,31 @@ func (r *Reconciler) observe(ctx context.Context, group identity.Group) (*observ
 	}
 	r.notes.complete(o)
 	o.sort(workers, r.ledger.of(group))
-	return o, r.observeDomain(ctx, o)
+	for _, more := range []func(context.Context, *observation) error{
+		r.observeDomain, r.observeReplaced, r.observeExpected,
+	} {
+		if err := more(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
 }
 
-// observeSet reads set and leader StatefulSet. A set whose leader StatefulSet is
-// another set's is a successor of the same name: to this group its set is gone.
+// observeSet reads set and the owner of its leaders. A set whose leaders are another
+// set's is a successor of the same name: to this group its set is gone.
 func (r *Reconciler) observeSet(ctx context.Context, o *observation) error {
-	name := types.NamespacedName{Namespace: o.Group.Namespace, Name: identity.LeaderStatefulSetName(o.Group.Set)}
-	leaders, err := get(ctx, r.client, name, &appsv1.StatefulSet{})
-	if err != nil {
+	if err := r.observeLeaders(ctx, o); err != nil {
 		return err
 	}
 	set, err := get(ctx, r.client, o.Group.SetKey(), &lwsv1.LeaderWorkerSet{})
 	if err != nil {
 		return err
 	}
-	if leaders != nil {
-		o.Leaders = leadersFactsOf(leaders)
-	}
 	if set == nil || o.Leaders != nil && o.Leaders.Owner.UID != "" && o.Leaders.Owner.UID != set.UID {
 		return nil
 	}
 	o.set, o.Set = set, setFactsOf(set)
 	return nil
-}
-
-func leadersFactsOf(leaders *appsv1.StatefulSet) *leadersFacts {
-	facts := &leadersFacts{
-		UID:             leaders.UID,
-		Owner:           controllerOf(leaders),
-		Replicas:        1,
-		UpdateRevision:  leaders.Labels[lwsv1.RevisionLabelKey],
-		CurrentRevision: leaders.Status.CurrentRevision,
-	}
-	if leaders.Spec.Replicas != nil {
-		facts.Replicas = *leaders.Spec.Replicas
-	}
-	facts.Spares = sparedBy(leaders)
-	return facts
-}
-
-func sparedBy(leaders *appsv1.StatefulSet) int32 {
-	strategy := leaders.Spec.UpdateStrategy
-	switch {
-	case leaders.Status.ObservedGeneration != leaders.Generation:
-		return 0
-	case strategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
-		return math.MaxInt32
-	case strategy.RollingUpdate == nil || strategy.RollingUpdate.Partition == nil:
-		return 0
-	default:
-		return *strategy.RollingUpdate.Partition
-	}
 }
 
 func setFactsOf(set *lwsv1.LeaderWorkerSet) *setFacts {
@@ -151,6 +117,7 @@ func setFactsOf(set *lwsv1.LeaderWorkerSet) *setFacts {
 		OnReady:   lwsv1.StartupPolicy(set) == lwsv1.LeaderReadyStartupPolicy,
 		Parallel:  lwsv1.PodTerminationPolicy(set) == lwsv1.ParallelPodTermination,
 		Partition: lwsv1.Partition(set),
+		Immediate: lwsv1.GroupReplacementPolicy(set) == lwsv1.ImmediateGroupReplacement,
 	}
 	facts.Budget.Limit, facts.Budget.Limited = lwsv1.MaxGroupRestarts(set)
 	base, limit, ok := lwsv1.BackoffSeconds(set)
@@ -162,16 +129,14 @@ func setFactsOf(set *lwsv1.LeaderWorkerSet) *setFacts {
 // observePods reads the pods of the group: it sets the leader and returns the
 // workers.
 func (r *Reconciler) observePods(ctx context.Context, o *observation) ([]pod, error) {
-	var list corev1.PodList
-	err := r.client.List(ctx, &list, client.InNamespace(o.Group.Namespace),
-		client.MatchingFields{identity.PodsByGroupIndex: o.Group.String()}, client.UnsafeDisableDeepCopy)
+	pods, err := r.podsOf(ctx, o.Group)
 	if err != nil {
-		return nil, fmt.Errorf("pods of group %s: %w", o.Group, err)
+		return nil, err
 	}
-	o.pods = make(map[types.UID]*corev1.Pod, len(list.Items))
+	o.pods = make(map[types.UID]*corev1.Pod, len(pods))
 	var workers []pod
-	for i := range list.Items {
-		p := &list.Items[i]
+	for i := range pods {
+		p := &pods[i]
 		switch {
 		case !identity.IsLeader(p):
 			if seen, ok := workerOf(o.Group, p, r.ledger); ok {
@@ -184,6 +149,16 @@ func (r *Reconciler) observePods(ctx context.Context, o *observation) ([]pod, er
 		}
 	}
 	return workers, nil
+}
+
+func (r *Reconciler) podsOf(ctx context.Context, group identity.Group) ([]corev1.Pod, error) {
+	var list corev1.PodList
+	err := r.client.List(ctx, &list, client.InNamespace(group.Namespace),
+		client.MatchingFields{identity.PodsByGroupIndex: group.String()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("pods of group %s: %w", group, err)
+	}
+	return list.Items, nil
 }
 
 // observeObjects reads the worker StatefulSet, the Service of the group if it is to
@@ -200,10 +175,13 @@ func (r *Reconciler) observeObjects(ctx context.Context, o *observation) error {
 	if o.Leader == nil {
 		return nil
 	}
+	if err := r.observeMaker(ctx, o); err != nil {
+		return err
+	}
 	o.Leader.Controlled = o.isControlled()
 	if o.Set != nil && (o.Set.Budget.counts() || o.Leader.Exhausted) {
 		counts, _ := ReadCounts(o.set) // the set tells what cannot be read
-		o.Set.Budget.Count, o.Set.Counted = counts.counts[o.entry()]
+		o.Set.Budget.Count, o.Set.Counted = o.countOf(&counts)
 	}
 	if !o.Leader.OwnService {
 		return nil
@@ -229,12 +207,16 @@ func groupOfWorkers(workers *appsv1.StatefulSet) (identity.Group, bool) {
 }
 
 func workerSetOf(workers *appsv1.StatefulSet) *workerSet {
-	return &workerSet{
+	found := &workerSet{
 		UID:      workers.UID,
 		Owner:    controllerOf(workers),
 		Revision: workers.Labels[lwsv1.RevisionLabelKey],
 		Deleting: workers.DeletionTimestamp != nil,
 	}
+	if workers.Status.ObservedGeneration >= workers.Generation {
+		found.Available = workers.Status.AvailableReplicas
+	}
+	return found
 }
 
 // sort sorts the pods into generations, and the losses into those of members.

@@ -50,19 +50,23 @@ func testUID(obj metav1.Object) operation {
 	return operation{Op: opTest, Path: pathUID, Value: obj.GetUID()}
 }
 
-// gatePatch removes our gate, and tests that it is ours. It is nil for a pod without
-// it.
+// gatePatch removes our gate, and tests that it is ours, with the deletion cost of
+// leaders that wait at it. It is nil for a pod without it.
 func gatePatch(p *corev1.Pod) []operation {
 	index, ok := podspec.GateIndex(p)
 	if !ok {
 		return nil
 	}
 	path := fmt.Sprintf("%s/%d", pathGates, index)
-	return []operation{
+	operations := []operation{
 		testUID(p),
 		{Op: opTest, Path: path + "/name", Value: lwsv1.GroupReplacementSchedulingGate},
 		{Op: opRemove, Path: path},
 	}
+	if _, keyed := keyedLeader(p); keyed && podspec.HasGatedDeletionCost(p) {
+		operations = append(operations, operation{Op: opRemove, Path: annotationPath(corev1.PodDeletionCost)})
+	}
+	return operations
 }
 
 // annotationPatch sets an annotation; annotationRemoval removes one.

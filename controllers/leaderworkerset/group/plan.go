@@ -2,6 +2,7 @@ package group
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -50,7 +51,9 @@ func planFor(o *observation) *plan {
 		p.live(o)
 		p.keepGang(o)
 	}
-	p.tidyGang(o)
+	if !o.isSetGone() {
+		p.tidyGang(o)
+	}
 	return p
 }
 
@@ -155,13 +158,17 @@ func (p *plan) release(o *observation) {
 func (p *plan) gate(o *observation) {
 	workers := workersAtGate(o.workersInput())
 	service := p.serviceOf(o)
+	if o.Replaced.Key != "" && !o.Replaced.Stored && o.Leader.Controlled {
+		p.do(annotateLeader{Key: lwsv1.ReplacesAnnotationKey, Value: o.Replaced.Key})
+	}
 	gang, why := decideGang(&o.Gang)
 	p.Held = decideGate(gateInput{
 		Controlled: o.Leader.Controlled,
 		Desired:    o.isDesired(),
 		Wanted:     o.isRevisionWanted(),
 		Workers:    workers,
-		Left:       o.Living.left(),
+		Left:       o.leftAtGate(),
+		Waits:      o.Replaced.waitsFor(o.Set.Immediate),
 		Service:    service,
 		Gang:       gang,
 		GangWaits:  why,
@@ -207,7 +214,7 @@ func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceV
 	p.deleteOrphans(o)
 
 	message := fmt.Sprintf("Leader %s %s", o.Leader.Name, p.Held.Message)
-	late, next := overdue(o.Living.left(), o.Now)
+	late, next := overdue(o.leftAtGate(), o.Now)
 	if !next.IsZero() {
 		p.again(next.Sub(o.Now))
 	}
@@ -215,6 +222,15 @@ func (p *plan) clearWay(o *observation, workers workersVerdict, service serviceV
 		p.Report.Problem = &Problem{Reason: lwsv1.ReasonPredecessorTerminating, Message: message}
 		p.tell(replacementDeferred(message))
 	}
+}
+
+// leftAtGate are the pods that a gated leader waits for: those of predecessors, and
+// those of the group that it replaces, which are for that group to end.
+func (o *observation) leftAtGate() []pod {
+	if o.Set.Immediate {
+		return o.Living.left()
+	}
+	return slices.Concat(o.Living.left(), o.Replaced.Left)
 }
 
 func (p *plan) deleteOrphans(o *observation) {

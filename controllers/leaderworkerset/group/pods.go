@@ -21,6 +21,10 @@ const trueValue = "true"
 // its name, and by a controller that can make leaders. It may have lost that.
 func isLeaderOf(group identity.Group, p *corev1.Pod) bool {
 	controller := controllerOf(p)
+	if group.HasKey() {
+		// Its name is made up by the API server; the key is in its labels.
+		return controller == owner{} || controller.Kind == kindReplicaSet
+	}
 	made := controller == owner{} || controller.Kind == kindStatefulSet &&
 		controller.Name == identity.LeaderStatefulSetName(group.Set)
 	return made && p.Name == group.Name()
@@ -51,9 +55,14 @@ func leaderOf(p *corev1.Pod, seen *ledger) *leader {
 		Parallel:    p.Annotations[lwsv1.PodTerminationPolicyAnnotationKey] == string(lwsv1.ParallelPodTermination),
 		Foreground:  slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents),
 		Ready:       isConditionTrue(p, corev1.ContainersReady),
+		GroupReady:  isConditionTrue(p, lwsv1.GroupReadyReadinessGate),
+		Replaces:    p.Annotations[lwsv1.ReplacesAnnotationKey],
 		Memory:      parseMemory(p.Annotations[lwsv1.GroupMembersAnnotationKey]),
 	}
 	_, l.Gated = podspec.GateIndex(p)
+	l.HasReadinessGate = slices.ContainsFunc(p.Spec.ReadinessGates, func(gate corev1.PodReadinessGate) bool {
+		return gate.ConditionType == lwsv1.GroupReadyReadinessGate
+	})
 	return l
 }
 

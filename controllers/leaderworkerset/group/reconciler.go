@@ -30,6 +30,7 @@ type Reconciler struct {
 	clock    clock.PassiveClock
 	notes    *notes
 	ledger   *ledger
+	paired   *pairs
 	metrics  *metrics.Metrics
 	gangs    Scheduling
 }
@@ -45,6 +46,7 @@ func New(c client.Client, live client.Reader, recorder events.EventRecorder, opt
 		notes:    newNotes(),
 		ledger:   newLedger(),
 		gangs:    options.Scheduling,
+		paired:   newPairs(),
 		metrics:  options.Metrics,
 	}
 	if r.metrics == nil {
@@ -148,6 +150,9 @@ func isRefusal(err error) bool {
 // tidy drops what is remembered of what is gone.
 func (r *Reconciler) tidy(o *observation) {
 	r.ledger.keep(o.Group, o.Watched, o.Losses)
+	if o.Set == nil && o.Leader == nil {
+		r.paired.forget(o.Group.SetKey())
+	}
 	if o.Leader == nil && o.Workers == nil && len(o.pods) == 0 {
 		r.notes.forget(o.Group)
 	}

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,12 +22,14 @@ import (
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=list;watch
+// +kubebuilder:rbac:groups=apps,resources=deployments;replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=podgroups;compositepodgroups,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=scheduling.k8s.io,resources=podgroups;compositepodgroups,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=scheduling.volcano.sh,resources=podgroups,verbs=get;list;watch;create
 
 // Options are what the reconciler of groups shares with its surroundings.
@@ -64,11 +67,13 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 	if err != nil {
 		return nil, fmt.Errorf("controller %s: %w", controllerName, err)
 	}
-	w := &waker{reader: mgr.GetClient(), ledger: r.ledger}
+	w := &waker{reader: mgr.GetClient(), ledger: r.ledger, paired: r.paired}
 	cache := mgr.GetCache()
 	for _, watched := range []source.TypedSource[identity.Group]{
 		source.TypedKind(cache, &corev1.Pod{}, w.pods()),
 		source.TypedKind(cache, &appsv1.StatefulSet{}, w.statefulSets()),
+		source.TypedKind(cache, &appsv1.Deployment{}, w.deployments()),
+		source.TypedKind(cache, &appsv1.ReplicaSet{}, w.replicaSets()),
 		source.TypedKind(cache, &corev1.Service{}, w.services()),
 		source.TypedKind(cache, &lwsv1.LeaderWorkerSet{}, w.sets()),
 	} {
@@ -79,11 +84,15 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 	return func() error { return w.watchScheduling(c, cache, r.gangs) }, nil
 }
 
-// registerIndex adds the index that a group finds its pods by.
+// registerIndex adds the indexes that a group finds its pods by, and its replacement.
 func registerIndex(ctx context.Context, indexer client.FieldIndexer) error {
-	byGroup := func(obj client.Object) []string { return identity.PodsByGroup(obj) }
-	if err := indexer.IndexField(ctx, &corev1.Pod{}, identity.PodsByGroupIndex, byGroup); err != nil {
-		return fmt.Errorf("index %s: %w", identity.PodsByGroupIndex, err)
+	for name, keys := range map[string]func(metav1.Object) []string{
+		identity.PodsByGroupIndex:         identity.PodsByGroup,
+		identity.ReplacementsByGroupIndex: identity.ReplacementsByGroup,
+	} {
+		if err := indexer.IndexField(ctx, &corev1.Pod{}, name, func(obj client.Object) []string { return keys(obj) }); err != nil {
+			return fmt.Errorf("index %s: %w", name, err)
+		}
 	}
 	return nil
 }

@@ -20,7 +20,11 @@ func StripPod(obj any) (any, error) {
 	}
 	p.ManagedFields = nil
 	p.Labels = keptKeys(p.Labels)
+	cost, hasCost := p.Annotations[corev1.PodDeletionCost]
 	p.Annotations = keptKeys(p.Annotations)
+	if hasCost {
+		p.Annotations[corev1.PodDeletionCost] = cost
+	}
 	p.Spec = corev1.PodSpec{
 		NodeName:        p.Spec.NodeName,
 		SchedulingGates: p.Spec.SchedulingGates,
@@ -37,6 +41,20 @@ func StripPod(obj any) (any, error) {
 		ContainerStatuses:     keptStatuses(p.Status.ContainerStatuses),
 	}
 	return p, nil
+}
+
+// StripReplicaSet is the transform of the cache of ReplicaSets: whose they are, and how
+// many leaders they are to have.
+func StripReplicaSet(obj any) (any, error) {
+	r, ok := obj.(*appsv1.ReplicaSet)
+	if !ok {
+		return obj, nil
+	}
+	r.ManagedFields = nil
+	r.Annotations = nil
+	r.Spec = appsv1.ReplicaSetSpec{Replicas: r.Spec.Replicas}
+	r.Status = appsv1.ReplicaSetStatus{}
+	return r, nil
 }
 
 // keptKeys are ours and what the controllers of pods tell their revisions by.

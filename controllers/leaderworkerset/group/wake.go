@@ -22,6 +22,7 @@ import (
 type waker struct {
 	reader client.Reader
 	ledger *ledger
+	paired *pairs
 }
 
 type queue = workqueue.TypedRateLimitingInterface[identity.Group]
@@ -30,25 +31,57 @@ type queue = workqueue.TypedRateLimitingInterface[identity.Group]
 // ledger first, also if a pod was replaced under its name between two lists.
 func (w *waker) pods() handler.TypedEventHandler[*corev1.Pod, identity.Group] {
 	return handler.TypedFuncs[*corev1.Pod, identity.Group]{
-		CreateFunc: func(_ context.Context, e crevent.TypedCreateEvent[*corev1.Pod], q queue) {
-			wakePod(e.Object, q)
+		CreateFunc: func(ctx context.Context, e crevent.TypedCreateEvent[*corev1.Pod], q queue) {
+			w.pod(ctx, e.Object, q)
 		},
-		UpdateFunc: func(_ context.Context, e crevent.TypedUpdateEvent[*corev1.Pod], q queue) {
+		UpdateFunc: func(ctx context.Context, e crevent.TypedUpdateEvent[*corev1.Pod], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
-				w.ledger.deleted(e.ObjectOld)
-				wakePod(e.ObjectOld, q)
-				wakePod(e.ObjectNew, q)
+				w.deleted(ctx, e.ObjectOld, q)
+				w.pod(ctx, e.ObjectNew, q)
 				return
 			}
 			w.ledger.changed(e.ObjectOld, e.ObjectNew)
+			w.paired.changed(e.ObjectOld, e.ObjectNew)
 			if podChanged(e.ObjectOld, e.ObjectNew) {
-				wakePod(e.ObjectNew, q)
+				w.pod(ctx, e.ObjectNew, q)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e crevent.TypedDeleteEvent[*corev1.Pod], q queue) {
-			w.ledger.deleted(e.Object)
-			wakePod(e.Object, q)
+		DeleteFunc: func(ctx context.Context, e crevent.TypedDeleteEvent[*corev1.Pod], q queue) {
+			w.deleted(ctx, e.Object, q)
 		},
+	}
+}
+
+func (w *waker) deleted(ctx context.Context, p *corev1.Pod, q queue) {
+	w.ledger.deleted(p)
+	w.paired.deleted(p)
+	w.pod(ctx, p, q)
+	if replaced, ok := identity.ReplacedBy(p); ok {
+		q.Add(replaced) // it may have lost who was to take its place
+	}
+}
+
+// pod wakes the group of a pod, and a leader that waits for that group.
+func (w *waker) pod(ctx context.Context, p *corev1.Pod, q queue) {
+	wakePod(p, q)
+	if group, ok := identity.GroupOfPod(p); ok {
+		w.replacements(ctx, group, q)
+	}
+}
+
+// replacements wakes the leaders that replace a group.
+func (w *waker) replacements(ctx context.Context, group identity.Group, q queue) {
+	if !group.HasKey() {
+		return
+	}
+	var leaders corev1.PodList
+	err := w.reader.List(ctx, &leaders, client.InNamespace(group.Namespace),
+		client.MatchingFields{identity.ReplacementsByGroupIndex: group.String()}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Replacements of a group were not woken", "group", group.String())
+	}
+	for i := range leaders.Items {
+		wakePod(&leaders.Items[i], q)
 	}
 }
 
@@ -124,8 +157,9 @@ func (w *waker) statefulSets() handler.TypedEventHandler[*appsv1.StatefulSet, id
 
 func (w *waker) statefulSet(ctx context.Context, before, after *appsv1.StatefulSet, q queue) {
 	if group, ok := identity.GroupOfWorkerStatefulSet(after); ok {
-		if before == nil || workersChanged(before, after) {
+		if before == nil || workersChanged(before, after) || group.HasKey() && availabilityChanged(before, after) {
 			q.Add(group)
+			w.replacements(ctx, group, q)
 		}
 		return
 	}
@@ -146,8 +180,57 @@ func (w *waker) statefulSet(ctx context.Context, before, after *appsv1.StatefulS
 	}
 }
 
+// deployments: the leader Deployment wakes the groups that wait for what it says.
+func (w *waker) deployments() handler.TypedEventHandler[*appsv1.Deployment, identity.Group] {
+	return onEvents(func(ctx context.Context, before, after *appsv1.Deployment, q queue) {
+		set, ok := identity.SetOf(after)
+		switch {
+		case !ok:
+		case before == nil, before.UID != after.UID, !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences):
+			w.all(ctx, set, q)
+		case before.Labels[lwsv1.RevisionLabelKey] != after.Labels[lwsv1.RevisionLabelKey]:
+			w.waiting(ctx, set, q)
+		}
+	})
+}
+
+// replicaSets: a ReplicaSet of leaders wakes its leaders when it comes or goes, and
+// those that wait when it wants more or fewer.
+func (w *waker) replicaSets() handler.TypedEventHandler[*appsv1.ReplicaSet, identity.Group] {
+	return onEvents(func(ctx context.Context, before, after *appsv1.ReplicaSet, q queue) {
+		set, ok := identity.SetOf(after)
+		switch {
+		case !ok:
+		case before == nil, before.UID != after.UID, !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences):
+			w.all(ctx, set, q)
+		case replicasOr1(before.Spec.Replicas) != replicasOr1(after.Spec.Replicas):
+			w.waiting(ctx, set, q)
+		}
+	})
+}
+
+// onEvents handles all events of a kind alike; before is nil for an object that comes or
+// goes.
+func onEvents[T client.Object](changed func(ctx context.Context, before, after T, q queue)) handler.TypedEventHandler[T, identity.Group] {
+	var none T
+	return handler.TypedFuncs[T, identity.Group]{
+		CreateFunc: func(ctx context.Context, e crevent.TypedCreateEvent[T], q queue) { changed(ctx, none, e.Object, q) },
+		UpdateFunc: func(ctx context.Context, e crevent.TypedUpdateEvent[T], q queue) {
+			changed(ctx, e.ObjectOld, e.ObjectNew, q)
+		},
+		DeleteFunc: func(ctx context.Context, e crevent.TypedDeleteEvent[T], q queue) { changed(ctx, none, e.Object, q) },
+	}
+}
+
 func replicasOf(s *appsv1.StatefulSet) int32 {
 	return leadersFactsOf(s).Replicas
+}
+
+// availabilityChanged: how many workers are ready is part of a leader's readiness if it
+// has a key.
+func availabilityChanged(before, after *appsv1.StatefulSet) bool {
+	return before.Status.AvailableReplicas != after.Status.AvailableReplicas ||
+		before.Status.ObservedGeneration != after.Status.ObservedGeneration
 }
 
 // workersChanged leaves the status out, which says how many are ready.
@@ -160,11 +243,11 @@ func workersChanged(before, after *appsv1.StatefulSet) bool {
 
 // services: the Service of a group wakes it.
 func (w *waker) services() handler.TypedEventHandler[*corev1.Service, identity.Group] {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, s *corev1.Service) []identity.Group {
+	return onEvents(func(ctx context.Context, _, s *corev1.Service, q queue) {
 		if group, ok := identity.GroupOfService(s, s.Spec.Selector); ok {
-			return []identity.Group{group}
+			q.Add(group)
+			w.replacements(ctx, group, q)
 		}
-		return nil
 	})
 }
 

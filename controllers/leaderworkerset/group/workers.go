@@ -13,6 +13,8 @@ type workerSet struct {
 	Owner    owner
 	Revision string
 	Deleting bool
+	// Available is how many workers are ready, 0 while that is of an earlier generation.
+	Available int32
 }
 
 // belonging is whose a worker StatefulSet is.

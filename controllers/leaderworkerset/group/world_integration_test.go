@@ -107,7 +107,7 @@ func (w *world) restart() {
 	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[identity.Group]())
 	w.after = map[identity.Group]time.Duration{}
 	w.groups = New(w.counting(api), w.readingLive(live), w.recorder, Options{Reports: w.reports, Clock: w.clock})
-	w.waker = &waker{reader: api, ledger: w.groups.ledger}
+	w.waker = &waker{reader: api, ledger: w.groups.ledger, paired: w.groups.paired}
 	w.mu.Unlock()
 	for _, p := range w.pods() {
 		wakePod(&p, w.queue)

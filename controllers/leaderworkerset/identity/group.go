@@ -22,6 +22,11 @@ func OrdinalGroup(set types.NamespacedName, ordinal int32) Group {
 	return Group{Namespace: set.Namespace, Set: set.Name, Index: formatIndex(ordinal)}
 }
 
+// KeyGroup is the group of the given key, with Hash identity.
+func KeyGroup(set types.NamespacedName, key string) Group {
+	return Group{Namespace: set.Namespace, Set: set.Name, Index: key}
+}
+
 // GroupOfPod reads the group of a pod from its labels. It is false for a pod that
 // has not been admitted as a member of a group.
 func GroupOfPod(pod metav1.Object) (Group, bool) {
@@ -66,9 +71,14 @@ func (g Group) SetKey() types.NamespacedName {
 	return types.NamespacedName{Namespace: g.Namespace, Name: g.Set}
 }
 
+// HasKey says whether the group is named by its key, as with Hash identity.
+func (g Group) HasKey() bool {
+	return len(g.Index) >= keyLength
+}
+
 // Ordinal is the group's number, false with Hash identity.
 func (g Group) Ordinal() (int32, bool) {
-	if len(g.Index) >= keyLength {
+	if g.HasKey() {
 		return 0, false
 	}
 	return parseIndex(g.Index)

@@ -16,6 +16,11 @@ const (
 	WorkerStatefulSetsBySetIndex = "workerStatefulSetsBySet"
 	RevisionsBySetIndex          = "revisionsBySet"
 	ServicesBySetIndex           = "servicesBySet"
+	ReplicaSetsBySetIndex        = "replicaSetsBySet"
+	EndingWorkersBySetIndex      = "endingWorkersBySet"
+	// The value of ReplacementsByGroupIndex is Group.String of the group that is
+	// replaced.
+	ReplacementsByGroupIndex = "replacementsByGroup"
 )
 
 // PodsByGroup indexes pods by their group.
@@ -77,6 +82,41 @@ func RevisionsBySet(revision metav1.Object) []string {
 		return nil
 	}
 	return bySet(revision)
+}
+
+// ReplicaSetsBySet indexes the ReplicaSets of leader Deployments by their set.
+func ReplicaSetsBySet(replicaSet metav1.Object) []string {
+	return bySet(replicaSet)
+}
+
+// EndingWorkersBySet indexes workers that are being deleted, of groups with a key, by
+// their set: they are what is left of a group whose leader is gone.
+func EndingWorkersBySet(pod metav1.Object) []string {
+	group, ok := GroupOfPod(pod)
+	if !ok || !group.HasKey() || IsLeader(pod) || pod.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	return bySet(pod)
+}
+
+// ReplacementsByGroup indexes leaders by the group that they replace.
+func ReplacementsByGroup(pod metav1.Object) []string {
+	replaced, ok := ReplacedBy(pod)
+	if !ok {
+		return nil
+	}
+	return []string{replaced.String()}
+}
+
+// ReplacedBy is the group that a leader replaces, false if it replaces none.
+func ReplacedBy(leader metav1.Object) (Group, bool) {
+	group, ok := GroupOfPod(leader)
+	key := leader.GetAnnotations()[lwsv1.ReplacesAnnotationKey]
+	if !ok || !group.HasKey() || key == "" || !IsLeader(leader) {
+		return Group{}, false
+	}
+	group.Index = key
+	return group, true
 }
 
 // ServicesBySet indexes Services by their set.

@@ -18,6 +18,12 @@ func GroupKey(namespace, leaderName string) string {
 	return hexSHA1(namespace + "/" + leaderName)
 }
 
+// DrawnKey is the key of a group with Hash identity, of characters drawn at random.
+// The namespace keeps those of two namespaces apart whatever is drawn.
+func DrawnKey(namespace, drawn string) string {
+	return hexSHA1(namespace + "/" + drawn)
+}
+
 // SubGroupKey is the value of the label subgroup-key of the members of one
 // subgroup of one group.
 func SubGroupKey(groupName string, subGroup int32) string {

@@ -10,9 +10,15 @@ import (
 const LeaderIndex = "0"
 
 // LeaderStatefulSetName is the name of the StatefulSet of a set's leaders. The
-// set's other objects that exist once are called like it: the leader Deployment
-// and the shared Service.
+// set's other objects that exist once are called like it: the leader Deployment and
+// the shared Service.
 func LeaderStatefulSetName(set string) string {
+	return set
+}
+
+// LeaderDeploymentName is the name of the Deployment of a set's leaders, with Hash
+// identity.
+func LeaderDeploymentName(set string) string {
 	return set
 }
 

@@ -11,6 +11,9 @@ import (
 const (
 	SchedulingObjectsByGroupIndex = "schedulingObjectsByGroup"
 	SchedulingObjectsBySetIndex   = "schedulingObjectsBySet"
+
+	// ByControllerIndex is that of objects by the UID of their controller.
+	ByControllerIndex = "byController"
 )
 
 // WorkloadName is the name of the Workload of a set, and of the PodGroup that all
@@ -37,6 +40,15 @@ func PodGroupName(group Group, token, role, revision string) string {
 // It is false for those of a whole set.
 func GroupOfSchedulingObject(obj metav1.Object) (Group, bool) {
 	return groupFromLabels(obj)
+}
+
+// ByController indexes objects by the UID of their controller.
+func ByController(obj metav1.Object) []string {
+	controller := metav1.GetControllerOfNoCopy(obj)
+	if controller == nil {
+		return nil
+	}
+	return []string{string(controller.UID)}
 }
 
 // SchedulingObjectsByGroup indexes scheduling objects by their group.

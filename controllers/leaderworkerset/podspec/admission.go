@@ -15,6 +15,9 @@ type NewLeader struct {
 	Index, Key string
 	// Name is the group's name: the leader's host name.
 	Name string
+	// Drawn: the key was drawn. A StatefulSet gives its pods a host name, a ReplicaSet
+	// does not, and it counts pods where groups are to be counted.
+	Drawn bool
 }
 
 // OrdinalLeader is the identity of a pod of the leader StatefulSet: all of it
@@ -33,6 +36,17 @@ func OrdinalLeader(pod *corev1.Pod) (NewLeader, error) {
 	}, nil
 }
 
+// HashLeader is the identity of a pod of the leader Deployment, from random
+// characters. A pod that has its key keeps it.
+func HashLeader(pod *corev1.Pod, random string) NewLeader {
+	set, _ := identity.SetOf(pod)
+	key := pod.Labels[lwsv1.GroupKeyLabelKey]
+	if key == "" {
+		key = identity.DrawnKey(pod.Namespace, random)
+	}
+	return NewLeader{Index: key, Key: key, Name: identity.KeyGroup(set, key).Name(), Drawn: true}
+}
+
 // AdmitLeader makes a pod the leader of a group. Every leader is born gated, and
 // carries the termination policy of its set so that it holds after the set is gone.
 func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy lwsv1.PodTerminationPolicyType) error {
@@ -44,6 +58,11 @@ func AdmitLeader(pod *corev1.Pod, leader NewLeader, policy lwsv1.PodTerminationP
 		lwsv1.GroupIndexLabelKey: leader.Index,
 		lwsv1.GroupKeyLabelKey:   leader.Key,
 	})
+	if leader.Drawn {
+		set, _ := identity.SetOf(pod)
+		pod.Spec.Hostname, pod.Spec.Subdomain = leader.Name, identity.SharedServiceName(set.Name)
+		standForGroup(pod, m)
+	}
 	if pod.Annotations[lwsv1.SubdomainPolicyAnnotationKey] == string(lwsv1.SubdomainUniquePerReplica) {
 		pod.Spec.Subdomain = leader.Name
 	}

@@ -49,6 +49,8 @@ type Revision struct {
 	Network  *lwsv1.NetworkConfig
 	// Placement of the groups of this revision.
 	Placement Placement
+	// Hash: groups are named by keys.
+	Hash bool
 }
 
 // Leader is what the workers of a group take from their leader.
@@ -64,12 +66,24 @@ type Leader struct {
 	Scheduling map[string]string
 }
 
+// address is the leader's DNS name.
+func (l *Leader) address(network *lwsv1.NetworkConfig) string {
+	subdomain := l.Group.ServiceName(lwsv1.SubdomainPolicyOf(network))
+	return identity.LeaderAddress(l.Group.Name(), subdomain, l.Group.Namespace)
+}
+
 // LeaderPodTemplate is the pod template of the leaders.
 func LeaderPodTemplate(revision Revision) *corev1.PodTemplateSpec {
 	template := lwsv1.LeaderTemplate(revision.Template).DeepCopy()
 	annotations := revision.annotations()
 	if policy := lwsv1.SubdomainPolicyOf(revision.Network); policy == lwsv1.SubdomainUniquePerReplica {
 		annotations[lwsv1.SubdomainPolicyAnnotationKey] = string(policy)
+	}
+	if revision.Hash {
+		// A key in the template would be that of all groups.
+		delete(template.Labels, lwsv1.GroupIndexLabelKey)
+		delete(template.Labels, lwsv1.GroupKeyLabelKey)
+		delete(template.Annotations, lwsv1.ReplacesAnnotationKey)
 	}
 	return decorate(template, identity.LeaderTemplateLabels(revision.Set, revision.Key), annotations)
 }
@@ -80,6 +94,9 @@ func WorkerPodTemplate(revision Revision, leader Leader) *corev1.PodTemplateSpec
 	annotations := revision.annotations()
 	annotations[lwsv1.LeaderPodNameAnnotationKey] = leader.PodName
 	maps.Copy(annotations, leader.Scheduling)
+	if revision.Hash {
+		annotations[lwsv1.LeaderAddressAnnotationKey] = leader.address(revision.Network)
+	}
 	if RequestsTPUs(&lwsv1.LeaderTemplate(revision.Template).Spec) {
 		annotations[lwsv1.LeaderRequestsTPUsAnnotationKey] = trueValue
 	}
@@ -95,6 +112,9 @@ const trueValue = "true"
 // annotations are those that leaders and workers share.
 func (r *Revision) annotations() map[string]string {
 	annotations := map[string]string{lwsv1.SizeAnnotationKey: formatNumber(lwsv1.Size(r.Template))}
+	if r.Hash {
+		annotations[lwsv1.GroupIdentityAnnotationKey] = string(lwsv1.HashGroupIdentity)
+	}
 	if r.Placement.Topology != "" {
 		annotations[lwsv1.ExclusiveTopologyAnnotationKey] = r.Placement.Topology
 	}

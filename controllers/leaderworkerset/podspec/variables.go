@@ -39,7 +39,7 @@ func addVariables(pod *corev1.Pod, m *member) {
 // leaderAddress: with Hash identity the template has it, since a worker cannot
 // tell it from its own name.
 func leaderAddress(pod *corev1.Pod, m *member) string {
-	if address := pod.Annotations[lwsv1.LeaderAddressAnnotationKey]; address != "" {
+	if address := pod.Annotations[lwsv1.LeaderAddressAnnotationKey]; address != "" && m.workerIndex > 0 {
 		return address
 	}
 	return identity.LeaderAddress(m.groupName, pod.Spec.Subdomain, pod.Namespace)

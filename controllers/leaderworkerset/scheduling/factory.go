@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,15 +18,29 @@ type factory struct {
 	workload *schedulingv1beta1.Workload
 	// parent is the Workload as it exists, whose UID the owner references need.
 	parent client.Object
+	// template and above are the owner's of the set, if it has the Workload.
+	template, above string
 }
 
-func (f *factory) builder() *workloadbuilder.Builder {
-	return workloadbuilder.NewBuilderFromExistingWorkload(f.workload, buildOptions(f.set))
+// leavesOf are the templates of PodGroups below those of groups: the builder finds
+// only those that have nothing above them.
+func leavesOf(composites []schedulingv1beta1.CompositePodGroupTemplate) []schedulingv1beta1.PodGroupTemplate {
+	var leaves []schedulingv1beta1.PodGroupTemplate
+	for i := range composites {
+		leaves = append(leaves, composites[i].PodGroupTemplates...)
+		leaves = append(leaves, leavesOf(composites[i].CompositePodGroupTemplates)...)
+	}
+	return leaves
 }
 
 // podGroup makes a PodGroup below a CompositePodGroup, none if that is empty.
 func (f *factory) podGroup(name, template, above string) (client.Object, error) {
-	podGroup, err := f.builder().NewPodGroup(name, template)
+	if f.template != "" {
+		template, above = f.template, f.above
+	}
+	flat := *f.workload
+	flat.Spec.PodGroupTemplates = append(slices.Clone(flat.Spec.PodGroupTemplates), leavesOf(flat.Spec.CompositePodGroupTemplates)...)
+	podGroup, err := workloadbuilder.NewBuilderFromExistingWorkload(&flat, buildOptions(f.set)).NewPodGroup(name, template)
 	if err != nil {
 		return nil, fmt.Errorf("make a PodGroup of template %s: %w", template, err)
 	}
@@ -39,7 +54,7 @@ func (f *factory) podGroup(name, template, above string) (client.Object, error) 
 
 // composite makes a CompositePodGroup of a level below another, none if that is empty.
 func (f *factory) composite(name string, level Level, above string) (client.Object, error) {
-	composite, err := f.builder().NewCompositePodGroup(name, string(level))
+	composite, err := workloadbuilder.NewBuilderFromExistingWorkload(f.workload, buildOptions(f.set)).NewCompositePodGroup(name, string(level))
 	if err != nil {
 		return nil, fmt.Errorf("make a CompositePodGroup of template %s: %w", level, err)
 	}

@@ -39,6 +39,7 @@ func (k *Kubernetes) Kinds() []Kind {
 			GroupVersionKind: workloadKind,
 			New:              func() client.Object { return &schedulingv1beta1.Workload{} },
 			NewList:          func() client.ObjectList { return &schedulingv1beta1.WorkloadList{} },
+			Parents:          true,
 		},
 		{
 			GroupVersionKind: podGroupKind,
@@ -101,6 +102,9 @@ func (*Kubernetes) IsAdmitted(pod *corev1.Pod, set *lwsv1.LeaderWorkerSet) bool 
 // SetObjects are the scheduling objects that a set has once, in the order in which
 // they are made. Live are those that exist.
 func (*Kubernetes) SetObjects(set *lwsv1.LeaderWorkerSet, groups []Group, live []client.Object) ([]client.Object, error) {
+	if _, delegated := parentOf(set); delegated {
+		return delegatedSetObjects(set, live)
+	}
 	counts := CountsOf(set)
 	counts.Set = minimumOf(counts.Set, groups, live)
 	counts.Replicas = liveGroups(counts.Replicas, live)
@@ -132,6 +136,9 @@ func (*Kubernetes) SetObjects(set *lwsv1.LeaderWorkerSet, groups []Group, live [
 func (*Kubernetes) Required(set *lwsv1.LeaderWorkerSet) []Ref {
 	name := identity.WorkloadName(set.Name)
 	required := []Ref{{Kind: workloadKind, Name: name}}
+	if parent, delegated := parentOf(set); delegated {
+		required[0] = Ref{Kind: workloadKind, Controller: parent}
+	}
 	switch active := levelsOf(set.Spec.Scheduling); {
 	case active.groups(LevelSet):
 		return append(required, Ref{Kind: compositeKind, Name: name})
@@ -145,13 +152,10 @@ func (*Kubernetes) Required(set *lwsv1.LeaderWorkerSet) []Ref {
 // first. They are made of the objects that Required names.
 func (*Kubernetes) GroupObjects(set *lwsv1.LeaderWorkerSet, leader *corev1.Pod, required []client.Object) ([]client.Object, error) {
 	active := levelsOfMember(leader)
-	counts := CountsOf(set)
-	counts.Size = SizeOf(leader)
-	workload, err := compile(set, counts)
+	f, err := groupFactory(set, leader, required)
 	if err != nil {
 		return nil, err
 	}
-	f := factory{set: set, workload: workload, parent: required[0]}
 	var objects []client.Object
 	above := ""
 	if active.groups(LevelSet) {
@@ -173,6 +177,33 @@ func (*Kubernetes) GroupObjects(set *lwsv1.LeaderWorkerSet, leader *corev1.Pod, 
 		objects = append(objects, decorate(podGroup, podGroupKind, groupLabels(leader, active.ofPods(), template)))
 	}
 	return objects, nil
+}
+
+// groupFactory makes the objects of the group of a leader.
+func groupFactory(set *lwsv1.LeaderWorkerSet, leader *corev1.Pod, required []client.Object) (*factory, error) {
+	if _, delegated := parentOf(set); delegated {
+		return delegatedFactory(set, required)
+	}
+	counts := CountsOf(set)
+	counts.Size = SizeOf(leader)
+	workload, err := compile(set, counts)
+	if err != nil {
+		return nil, err
+	}
+	return &factory{set: set, workload: workload, parent: required[0]}, nil
+}
+
+// delegatedSetObjects are those of a set that leaves the Workload to its owner.
+func delegatedSetObjects(set *lwsv1.LeaderWorkerSet, live []client.Object) ([]client.Object, error) {
+	f, err := delegatedFactory(set, live)
+	if f == nil || err != nil || levelsOf(set.Spec.Scheduling).ofPods() != LevelSet {
+		return nil, err
+	}
+	podGroup, err := f.podGroup(identity.WorkloadName(set.Name), "", "")
+	if err != nil {
+		return nil, err
+	}
+	return []client.Object{decorate(podGroup, podGroupKind, labelsOf(set.Name, LevelSet))}, nil
 }
 
 // GroupRefs names the scheduling objects of the group of a pod, as the pod's

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -14,6 +15,8 @@ type Kind struct {
 	NewList func() client.ObjectList
 	// PerGroup: groups have such objects. Otherwise only sets do.
 	PerGroup bool
+	// Parents: objects of other controllers are read as well, that sets may be part of.
+	Parents bool
 }
 
 // Problem is why scheduling objects are not there: reason and message as they are to
@@ -23,14 +26,21 @@ type Problem struct {
 	Message string
 }
 
-// Ref names a scheduling object.
+// Ref names a scheduling object, or says whose it is.
 type Ref struct {
 	Kind schema.GroupVersionKind
 	Name string
+	// Controller is the UID of the controller of an object whose name is not known.
+	Controller types.UID
 }
 
 // String is for messages.
-func (r Ref) String() string { return r.Kind.Kind + " " + r.Name }
+func (r Ref) String() string {
+	if r.Name == "" {
+		return "the " + r.Kind.Kind + " of the set's owner"
+	}
+	return r.Kind.Kind + " " + r.Name
+}
 
 // RefOf names an object that says its kind.
 func RefOf(obj client.Object) Ref {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 )
 
-// parentOf is the CompositePodGroup above an object.
-func parentOf(obj client.Object) string {
+// aboveOf is the CompositePodGroup above an object.
+func aboveOf(obj client.Object) string {
 	var name *string
 	switch obj := obj.(type) {
 	case *schedulingv1beta1.PodGroup:
@@ -110,7 +110,7 @@ func checkGroup(t *testing.T, k *Kubernetes, leader *corev1.Pod, want map[string
 func parents(objects []client.Object) map[string]string {
 	found := map[string]string{}
 	for _, obj := range objects {
-		found[RefOf(obj).String()] = parentOf(obj)
+		found[RefOf(obj).String()] = aboveOf(obj)
 	}
 	return found
 }

@@ -32,7 +32,7 @@ func (k *Kubernetes) Validate(ctx context.Context, old, set *lwsv1.LeaderWorkerS
 
 // errors are those that CEL cannot see.
 func (k *Kubernetes) errors(ctx context.Context, set *lwsv1.LeaderWorkerSet) field.ErrorList {
-	if errs := k.levelErrors(set); len(errs) > 0 {
+	if errs := append(k.levelErrors(set), delegationErrors(set)...); len(errs) > 0 {
 		return errs
 	}
 	var errs field.ErrorList

@@ -17,6 +17,8 @@ import (
 
 const (
 	statefulSetKind = "StatefulSet"
+	replicaSetKind  = "ReplicaSet"
+	deploymentKind  = "Deployment"
 	podKind         = "Pod"
 )
 
@@ -40,15 +42,15 @@ func (r reader) get(ctx context.Context, key types.NamespacedName, obj client.Ob
 	return err == nil, err
 }
 
-// maxChain is the number of owners above a worker: its StatefulSet, the leader,
-// the leader's StatefulSet, and the set.
-const maxChain = 4
+// maxChain is the number of owners above a worker: its StatefulSet, the leader, the
+// leader's StatefulSet or its ReplicaSet and Deployment, and the set.
+const maxChain = 5
 
 // belongs says whether the owner chain of a pod ends in the set of that name. A
 // chain that breaks off, as while a group is being deleted, belongs to nobody.
 func (r reader) belongs(ctx context.Context, pod *corev1.Pod, set string) (bool, error) {
 	owner := metav1.GetControllerOf(pod)
-	if owner == nil || !isStatefulSet(owner) {
+	if owner == nil || !isKind(owner, statefulSetKind) && !isKind(owner, replicaSetKind) {
 		return false, nil
 	}
 	for range maxChain {
@@ -69,8 +71,12 @@ func (r reader) belongs(ctx context.Context, pod *corev1.Pod, set string) (bool,
 func (r reader) controllerOf(ctx context.Context, namespace string, owner *metav1.OwnerReference) (*metav1.OwnerReference, error) {
 	var obj client.Object
 	switch {
-	case isStatefulSet(owner):
+	case isKind(owner, statefulSetKind):
 		obj = &appsv1.StatefulSet{}
+	case isKind(owner, deploymentKind):
+		obj = &appsv1.Deployment{}
+	case isKind(owner, replicaSetKind):
+		obj = &appsv1.ReplicaSet{}
 	case owner.Kind == podKind && owner.APIVersion == corev1.SchemeGroupVersion.String():
 		obj = &corev1.Pod{}
 	default:
@@ -86,8 +92,9 @@ func (r reader) controllerOf(ctx context.Context, namespace string, owner *metav
 	return metav1.GetControllerOf(obj), nil
 }
 
-func isStatefulSet(owner *metav1.OwnerReference) bool {
-	return owner.Kind == statefulSetKind && groupOf(owner) == appsv1.GroupName
+// isKind says whether an owner is of a kind of the workload API.
+func isKind(owner *metav1.OwnerReference, kind string) bool {
+	return owner.Kind == kind && groupOf(owner) == appsv1.GroupName
 }
 
 func isSet(owner *metav1.OwnerReference) bool {

@@ -7,8 +7,9 @@
 //     podspec.AdmitWorker add. Pods that only look like ours pass untouched.
 //   - owner chain: the controllers above a pod, up to a set:
 //     leader → StatefulSet → set, worker → StatefulSet → leader → StatefulSet → set,
-//     or worker → StatefulSet → set where restartPolicy None is. It is followed by
-//     kind and name; UIDs are checked before the gate of a leader is lifted.
+//     or worker → StatefulSet → set where restartPolicy None is. With Hash identity a
+//     leader has ReplicaSet → Deployment in place of its StatefulSet. The chain is
+//     followed by kind and name; UIDs are checked before the gate of a leader is lifted.
 //   - name check: refuses a set whose name is too long, with the number of
 //     characters that are left. CEL has the same rule but can only tell the
 //     formula. CEL runs before validating webhooks, so this is a mutating one that

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -59,6 +60,8 @@ func (p *podAdmission) Handle(ctx context.Context, request admission.Request) ad
 type membership struct {
 	key    types.NamespacedName
 	leader bool
+	// hash: the leader gets a key, and no number.
+	hash bool
 	// set and token are used for leaders only.
 	set   *lwsv1.LeaderWorkerSet
 	token string
@@ -75,7 +78,9 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 		return nil, err
 	}
 	// A user's template may have the label that tells a leader, so the owner decides.
-	if metav1.GetControllerOf(pod).Name != identity.LeaderStatefulSetName(key.Name) {
+	owner := metav1.GetControllerOf(pod)
+	hash := isKind(owner, replicaSetKind)
+	if !hash && owner.Name != identity.LeaderStatefulSetName(key.Name) {
 		return &membership{key: key}, nil
 	}
 	// A set that is gone has the default.
@@ -83,12 +88,15 @@ func (p *podAdmission) find(ctx context.Context, pod *corev1.Pod) (*membership, 
 	if _, err := p.reader.get(ctx, key, set); err != nil {
 		return nil, fmt.Errorf("set %s: %w", key, err)
 	}
-	found := &membership{key: key, leader: true, set: set}
+	found := &membership{key: key, leader: true, hash: hash, set: set}
 	if p.gangs.Uses(set) {
 		found.token, err = p.tokenFor(ctx, pod, set)
 	}
 	return found, err
 }
+
+// keyCharacters is how many random characters the key of a group is made of.
+const keyCharacters = 16
 
 func (p *podAdmission) admit(pod *corev1.Pod, found *membership) error {
 	if !found.leader {
@@ -98,7 +106,7 @@ func (p *podAdmission) admit(pod *corev1.Pod, found *membership) error {
 		p.gangs.AdmitWorker(pod)
 		return nil
 	}
-	leader, err := podspec.OrdinalLeader(pod)
+	leader, err := found.identify(pod)
 	if err != nil {
 		return err
 	}
@@ -109,6 +117,14 @@ func (p *podAdmission) admit(pod *corev1.Pod, found *membership) error {
 		p.gangs.AdmitLeader(pod, found.set, found.token)
 	}
 	return nil
+}
+
+// identify says which group a leader is to lead.
+func (m *membership) identify(pod *corev1.Pod) (podspec.NewLeader, error) {
+	if m.hash {
+		return podspec.HashLeader(pod, rand.Text()[:keyCharacters]), nil
+	}
+	return podspec.OrdinalLeader(pod)
 }
 
 // patched is the difference between two states of a pod, not between the pod and

@@ -31,7 +31,7 @@ type Scheduling interface {
 // tokenFor draws the token of a new incarnation of a group. Workers that outlive
 // their leader stay in their PodGroups, so the next leader joins them there.
 func (p *podAdmission) tokenFor(ctx context.Context, pod *corev1.Pod, set *lwsv1.LeaderWorkerSet) (string, error) {
-	if lwsv1.RestartPolicy(set) != lwsv1.NoneRestartPolicy {
+	if lwsv1.RestartPolicy(set) != lwsv1.NoneRestartPolicy || lwsv1.GroupIdentity(set) != lwsv1.OrdinalGroupIdentity {
 		return scheduling.NewToken(), nil
 	}
 	key := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}

@@ -29,7 +29,7 @@ const (
 // The owner chain is read, and the set of a leader for its termination policy.
 //
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments;replicasets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=get;list;watch
 
 // Setup serves the webhooks with the manager's webhook server. They work on every
@@ -61,6 +61,8 @@ func checkScheme(scheme *runtime.Scheme) error {
 	for _, kind := range []schema.GroupVersionKind{
 		lwsv1.GroupVersion.WithKind(lwsv1.Kind),
 		appsv1.SchemeGroupVersion.WithKind(statefulSetKind),
+		appsv1.SchemeGroupVersion.WithKind(deploymentKind),
+		appsv1.SchemeGroupVersion.WithKind(replicaSetKind),
 		corev1.SchemeGroupVersion.WithKind(podKind),
 	} {
 		if !scheme.Recognizes(kind) {

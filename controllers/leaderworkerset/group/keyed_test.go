@@ -1,0 +1,331 @@
+package group
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
+)
+
+func keyOf(letter string) string { return strings.Repeat(letter, 40) }
+
+// keyed makes the group at rest one of a set with Hash identity.
+func keyed(o *observation) {
+	o.Group = identity.KeyGroup(testGroup.SetKey(), keyOf("a"))
+	o.Leader.Name, o.Leader.Controller = "set-rs-a", owner{Kind: kindReplicaSet, Name: "set-rs", UID: "rs"}
+	o.Leaders.ReplicaSet = "rs"
+	o.Leader.HasReadinessGate, o.Leader.GroupReady = true, true
+	o.Workers.Available = 2
+}
+
+func replaces(r replaced) func(*observation) {
+	return func(o *observation) { r.Key = keyOf("b"); o.Replaced = r }
+}
+
+func immediate(o *observation) { o.Set.Immediate = true }
+
+var releasedKeyed = []string{"releasePod set-3-1", "releasePod set-3-2", "releasePod set-rs-a"}
+
+func TestPlanOfKeyedGroups(t *testing.T) {
+	left := []pod{makePod("set-bbbbbbbb-1", 1, deleting)}
+	ended := func(o *observation) { o.Leader.Phase = corev1.PodFailed }
+	toldOf := func(reason string) []string { return []string{reason} }
+	testPlans(t, map[string]planCase{
+		"at rest": {change: keyed, steps: []string{"checkWorkers"}},
+		"workers became ready": {
+			change: also(keyed, func(o *observation) { o.Leader.GroupReady = false }),
+			steps:  []string{"checkWorkers", "setReadiness true"},
+		},
+		"a worker is not ready any more": {
+			change: also(keyed, func(o *observation) { o.Workers.Available = 1 }),
+			steps:  []string{"checkWorkers", "setReadiness false"},
+		},
+		"a group of one pod with the gate": {
+			change: also(keyed, func(o *observation) {
+				o.Leader.Size, o.Leader.GroupReady, o.Leader.Memory = 1, false, nil
+				o.Workers, o.Living.Workers = nil, nil
+			}),
+			steps: []string{"setReadiness true", "annotateLeader group-members"},
+		},
+		"a first group": {change: also(keyed, fresh), steps: []string{"liftGate", "createWorkers"}, held: gateOpen},
+		"of an older revision, as its Deployment made it": {
+			change: also(keyed, fresh, func(o *observation) { o.Leader.Revision = "old" }),
+			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"a replacement waits": {
+			change: also(keyed, fresh, replaces(replaced{Left: left}), func(o *observation) { o.Now = testStart }),
+			steps:  []string{"annotateLeader replaces"}, held: gatePredecessor, after: 30*time.Second + slack,
+		},
+		"a replacement whose pair is stored waits": {
+			change: also(keyed, fresh, replaces(replaced{Left: left, Stored: true}), func(o *observation) { o.Now = testStart }),
+			held:   gatePredecessor, after: 30*time.Second + slack,
+		},
+		"what it waits for is overdue": {
+			change: also(keyed, fresh, replaces(replaced{Left: left, Stored: true})),
+			held:   gatePredecessor, told: toldOf(lwsv1.ReasonGroupReplacementDeferred),
+			report: Report{Problem: &Problem{
+				Reason: lwsv1.ReasonPredecessorTerminating,
+				Message: "Leader set-rs-a waits for pod set-bbbbbbbb-1 on node node, which has not terminated in its grace period: " +
+					"it goes when the node answers, when Node node is deleted, or when it gets the taint node.kubernetes.io/out-of-service",
+			}},
+		},
+		"a replacement waits for what is left beside pods": {
+			change: also(keyed, fresh, replaces(replaced{Object: "StatefulSet set-bbbbbbbb", Stored: true})), held: gatePredecessor,
+		},
+		"nothing is left": {
+			change: also(keyed, fresh, replaces(replaced{Stored: true})),
+			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"Immediate waits for nothing": {
+			change: also(keyed, fresh, immediate, replaces(replaced{Left: left, Object: "StatefulSet x"})),
+			steps:  []string{"annotateLeader replaces", "liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"but for a group that is exhausted": {
+			change: also(keyed, fresh, immediate, replaces(replaced{Retained: "set-rs-b", Stored: true})), held: gatePredecessor,
+		},
+		"a leader of somebody else's ReplicaSet is not paired": {
+			change: also(keyed, fresh, replaces(replaced{}), func(o *observation) { o.Leader.Controlled = false }),
+		},
+		"its leader ended": {
+			change: also(keyed, ended),
+			steps:  []string{"deleteLeader leader"}, told: toldOf(lwsv1.ReasonRecreateGroup),
+		},
+		"its leader ended, with None": {
+			change: also(keyed, ended, policy(lwsv1.NoneRestartPolicy)), steps: []string{"deleteLeader leader"},
+		},
+		"its leader ended before the group had started": {
+			change: also(keyed, ended, policy(lwsv1.RecreateGroupAfterStart), func(o *observation) {
+				o.Leader.Memory, o.Living.Workers = nil, o.Living.Workers[:1]
+			}),
+			steps: []string{"deleteLeader leader"},
+		},
+		"its leader ended with the budget spent": {
+			change: also(keyed, ended, limited(1, 1, "other")),
+			steps:  []string{"exhaustLeader", "retainPod set-3-1", "retainPod set-3-2", "deleteLeader leader"},
+			told:   toldOf(lwsv1.ReasonReplicaRestartBudgetExceeded),
+		},
+		"exhausted, its place is to be filled": {
+			change: also(keyed, isExhausted, func(o *observation) { o.Expected = true }),
+		},
+		"exhausted and scaled away": {change: also(keyed, isExhausted), steps: releasedKeyed},
+		"exhausted and of an older revision": {
+			change: also(keyed, isExhausted, func(o *observation) { o.Expected, o.Leaders.UpdateRevision = true, "newer" }),
+			steps:  releasedKeyed,
+		},
+		"with None its workers belong to the leader": {
+			change: also(keyed, policy(lwsv1.NoneRestartPolicy), func(o *observation) { o.Leader.Memory = nil }),
+			steps:  []string{"checkWorkers"},
+		},
+	})
+}
+
+func TestCountOfWhatIsReplaced(t *testing.T) {
+	o := observed(keyed, func(o *observation) { o.Leader.Replaces = keyOf("b") })
+	theirs := Counts{counts: map[Entry]Count{{Revision: "rev", Index: keyOf("b")}: {Restarts: 2}}}
+	if count, found := o.countOf(&theirs); !found || count.Restarts != 2 {
+		t.Errorf("count %+v, %t", count, found)
+	}
+	own := Counts{counts: map[Entry]Count{
+		{Revision: "rev", Index: keyOf("b")}: {Restarts: 2}, {Revision: "rev", Index: keyOf("a")}: {Restarts: 3},
+	}}
+	if count, _ := o.countOf(&own); count.Restarts != 5 {
+		t.Errorf("count %+v", count)
+	}
+}
+
+func TestMoveCounts(t *testing.T) {
+	a, b := Entry{"rev", "a"}, Entry{"rev", "b"}
+	tests := map[string]struct {
+		from, want map[Entry]Count
+		moved      bool
+	}{
+		"nothing to move": {map[Entry]Count{}, map[Entry]Count{}, false},
+		"moves":           {map[Entry]Count{a: {2, "x"}}, map[Entry]Count{b: {2, "x"}}, true},
+		"adds up with what was counted before it moved": {
+			map[Entry]Count{a: {2, "x"}, b: {1, "y"}}, map[Entry]Count{b: {3, "y"}}, true,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			counts := Counts{counts: tc.from}
+			if moved := counts.Move(a, b); moved != tc.moved {
+				t.Errorf("moved: %t", moved)
+			}
+			if diff := cmp.Diff(tc.want, counts.counts); diff != "" {
+				t.Errorf("counts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Leaders as the cache has them.
+
+func keyedPod(letter string, change ...func(*corev1.Pod)) *corev1.Pod {
+	yes := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "set-rs-" + letter, UID: types.UID(letter), CreationTimestamp: metav1.NewTime(testStart),
+		Labels: map[string]string{
+			lwsv1.SetNameLabelKey: "set", lwsv1.WorkerIndexLabelKey: "0", lwsv1.GroupIndexLabelKey: keyOf(letter),
+		},
+		Annotations:     map[string]string{},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "set-rs", UID: "rs", Controller: &yes}},
+	}}
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func atGate(p *corev1.Pod) {
+	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: lwsv1.GroupReplacementSchedulingGate}}
+}
+
+// leaving is a pod whose deletion was requested so long after the start, with 30 s of
+// grace.
+func leaving(after time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		grace, until := int64(30), metav1.NewTime(testStart.Add(after+30*time.Second))
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &until, &grace
+	}
+}
+
+func bornAfter(d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(testStart.Add(d)) }
+}
+
+func nothingLeft(string) bool { return false }
+
+func decided(p *pairs, replicas int32, hasLeft func(string) bool, leaders ...*corev1.Pod) map[string]string {
+	return p.decide(pairingInput{Set: testGroup.SetKey(), Leaders: leaders, Replicas: replicas, HasLeft: hasLeft})
+}
+
+func TestPairsWithWhatIsGoing(t *testing.T) {
+	p := newPairs()
+	going, fresh := keyedPod("x", leaving(time.Second)), keyedPod("a", atGate, bornAfter(time.Second))
+	if diff := cmp.Diff(map[string]string{keyOf("a"): keyOf("x")}, decided(p, 1, nothingLeft, going, fresh)); diff != "" {
+		t.Errorf("pairs (-want +got):\n%s", diff)
+	}
+	// What is decided stays, whatever goes later.
+	later := keyedPod("y", leaving(0))
+	if diff := cmp.Diff(map[string]string{keyOf("a"): keyOf("x")}, decided(p, 1, nothingLeft, later, fresh)); diff != "" {
+		t.Errorf("pairs (-want +got):\n%s", diff)
+	}
+}
+
+func TestPairsWithWhatIsGone(t *testing.T) {
+	tests := map[string]struct {
+		hasLeft func(string) bool
+		want    string
+	}{
+		"pods are left":   {func(key string) bool { return key == keyOf("x") }, keyOf("x")},
+		"nothing is left": {nothingLeft, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPairs()
+			// s is scaled away and still there; x went later, at once.
+			scaled := keyedPod("s", leaving(time.Second))
+			p.deleted(keyedPod("x", leaving(5*time.Second)))
+			got := decided(p, 1, tc.hasLeft, scaled, keyedPod("a", atGate, bornAfter(5*time.Second)))
+			if diff := cmp.Diff(map[string]string{keyOf("a"): tc.want}, got); diff != "" {
+				t.Errorf("pairs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPairPassesToTheNextLeader(t *testing.T) {
+	p := newPairs()
+	going := keyedPod("x", leaving(time.Second))
+	first := keyedPod("a", atGate, bornAfter(time.Second))
+	decided(p, 1, nothingLeft, going, first)
+	p.deleted(first)
+	scaled := keyedPod("s", leaving(3*time.Second))
+	got := decided(p, 1, nothingLeft, going, scaled, keyedPod("b", atGate, bornAfter(9*time.Second)))
+	if got[keyOf("b")] != keyOf("x") {
+		t.Errorf("pairs %v, want what the leader had that went at its gate", got)
+	}
+}
+
+func TestOrderOfTheSameSecond(t *testing.T) {
+	p := newPairs()
+	before, after := keyedPod("s"), keyedPod("s", leaving(time.Second))
+	p.changed(before, after)
+	crashed := keyedPod("x", leaving(time.Second))
+	p.changed(keyedPod("x"), crashed)
+	got := decided(p, 1, nothingLeft, crashed, after, keyedPod("a", atGate, bornAfter(time.Second)))
+	if got[keyOf("a")] != keyOf("x") {
+		t.Errorf("pairs %v, want the one that was seen to go last", got)
+	}
+}
+
+func TestPairsForget(t *testing.T) {
+	p := newPairs()
+	for _, letter := range []string{"x", "y", "z"} {
+		p.deleted(keyedPod(letter, leaving(time.Second)))
+	}
+	decided(p, 1, nothingLeft, keyedPod("a"))
+	if s := p.sets[testGroup.SetKey()]; len(s.gone)+len(s.decided)+len(s.order) != 0 {
+		t.Errorf("remembered: %+v", s)
+	}
+	p.deleted(keyedPod("x", leaving(time.Second)))
+	decided(p, 2, nothingLeft, keyedPod("a"))
+	if s := p.sets[testGroup.SetKey()]; len(s.gone) != 1 {
+		t.Errorf("a replacement is to come: %+v", s)
+	}
+	p.forget(testGroup.SetKey())
+	if len(p.sets) != 0 {
+		t.Errorf("sets %v", p.sets)
+	}
+}
+
+func TestWentAt(t *testing.T) {
+	endedAt := func(after time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodFailed
+			p.Status.Conditions = []corev1.PodCondition{{
+				Type: corev1.ContainersReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(testStart.Add(after)),
+			}}
+		}
+	}
+	tests := map[string]struct {
+		pod  *corev1.Pod
+		want time.Time
+	}{
+		"stands":                 {keyedPod("a"), time.Time{}},
+		"is deleted":             {keyedPod("a", leaving(2*time.Second)), testStart.Add(2 * time.Second)},
+		"has ended":              {keyedPod("a", endedAt(time.Second)), testStart.Add(time.Second)},
+		"ended, then is deleted": {keyedPod("a", endedAt(time.Second), leaving(7*time.Second)), testStart.Add(time.Second)},
+		"is deleted, then ended": {keyedPod("a", endedAt(9*time.Second), leaving(7*time.Second)), testStart.Add(7 * time.Second)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := wentAt(tc.pod); !got.Equal(tc.want) {
+				t.Errorf("went at %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestGatePatchTakesTheDeletionCost(t *testing.T) {
+	cost := func(value string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Annotations[corev1.PodDeletionCost] = value }
+	}
+	for value, want := range map[string]string{"-100": "", "7": "7"} {
+		p := keyedPod("a", atGate, cost(value))
+		got, err := patched(t, p, gatePatch(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Spec.SchedulingGates) != 0 || got.Annotations[corev1.PodDeletionCost] != want {
+			t.Errorf("cost %q: gates %v, annotations %v", value, got.Spec.SchedulingGates, got.Annotations)
+		}
+	}
+}
