@@ -26,7 +26,7 @@ INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go'
 .PHONY: site site-serve site-blocks site-walkthroughs site-browser site-check hugo
 
 help: ## Show this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: local ## Start a cluster on this machine with the managers and samples, Available
 	@$(LOCAL) up --kube $(KUBE)
@@ -105,6 +105,7 @@ SITE_CHECK = cd site && go run ./check
 SHOTS ?= $(CURDIR)/bin/screenshots
 
 site: hugo site/node_modules/.package-lock.json ## Build the documentation into site/public and check its links
+	cd site && go test ./...
 	rm -rf site/public
 	cd site && PATH="$(CURDIR)/site/node_modules/.bin:$$PATH" $(HUGO) --minify --panicOnWarning --printPathWarnings
 	$(SITE_CHECK) links public content
