@@ -102,6 +102,7 @@ soak: cluster ## Change 40 sets at random for 3 minutes, then look at what is le
 HUGO_VERSION = $(shell cd site/hugo && go list -m -f '{{.Version}}' github.com/gohugoio/hugo)
 HUGO = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lws-site/hugo-$(HUGO_VERSION)
 SITE_CHECK = cd site && go run ./check
+SHOTS ?= $(CURDIR)/bin/screenshots
 
 site: hugo site/node_modules/.package-lock.json ## Build the documentation into site/public and check its links
 	rm -rf site/public
@@ -118,7 +119,8 @@ site-walkthroughs: up ## Run every command of the walkthroughs on the local clus
 	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) walkthroughs .. content/docs/walkthroughs
 
 site-browser: site ## Open every page of the built documentation in headless Chromium
-	$(SITE_CHECK) browser public $(or $(SHOTS),$(CURDIR)/bin/screenshots)
+	mkdir -p $(SHOTS)
+	$(SITE_CHECK) browser public $(SHOTS)
 
 site-check: site site-blocks site-walkthroughs site-browser ## All of it
 

@@ -50,9 +50,13 @@ const (
 )
 
 // watchScheduling waits until the API server serves the scheduling objects of the
-// provider and has them watched. Until then webhooks and sets say why not.
-func watchScheduling(ctx context.Context, discovery scheduling.Discovery, gangs provider, watch func() error) error {
+// provider and has them watched. Until then webhooks and sets say why not. Once it is
+// known whether it does, the manager is ready.
+func watchScheduling(
+	ctx context.Context, discovery scheduling.Discovery, gangs provider, watch func() error, ready func(),
+) error {
 	if len(gangs.Kinds()) == 0 {
+		ready()
 		return nil
 	}
 	said := ""
@@ -67,6 +71,7 @@ func watchScheduling(ctx context.Context, discovery scheduling.Discovery, gangs 
 			text = err.Error()
 		} else {
 			gangs.SetProblem(problem)
+			ready()
 			text = problem.Message
 		}
 		if text != said {
@@ -82,5 +87,6 @@ func watchScheduling(ctx context.Context, discovery scheduling.Discovery, gangs 
 		return err
 	}
 	gangs.SetProblem(nil)
+	ready()
 	return nil
 }

@@ -108,10 +108,10 @@ func (s *startup) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.mgr.GetCache().WaitForCacheSync(ctx) {
-		s.caches.open()
+	if !s.mgr.GetCache().WaitForCacheSync(ctx) {
+		return nil
 	}
-	return watchScheduling(ctx, s.served, s.gangs, watch)
+	return watchScheduling(ctx, s.served, s.gangs, watch, s.caches.open)
 }
 
 // startWebhooks waits for a certificate and serves the webhooks with it.

@@ -40,7 +40,7 @@ type schedulingState struct {
 	Live        map[scheduling.Ref]client.Object // those of the set
 	Required    []scheduling.Ref
 	Groups      []scheduling.Group
-	Missing     []string // objects of groups that are not there yet
+	Missing     []string // objects that are not there yet
 	Parent      string   // what the owner of the set has to make first, empty if it has
 }
 
@@ -65,6 +65,8 @@ func (r *Reconciler) observeScheduling(ctx context.Context, seen *observation, m
 			s.Live[ref] = obj
 		case ref.Name == "":
 			s.Parent = ref.String()
+		default:
+			s.Missing = append(s.Missing, ref.String())
 		}
 	}
 	existing, err := r.groupSchedulingObjects(ctx, seen.Set)
@@ -231,7 +233,7 @@ func schedulingProblem(seen *observation, out *outcome) *scheduling.Problem {
 	if missing := seen.Scheduling.Missing; len(missing) > 0 {
 		return &scheduling.Problem{
 			Reason:  lwsv1.ReasonSchedulingObjectsPending,
-			Message: fmt.Sprintf("%d objects of groups are not there yet, %s among them", len(missing), missing[0]),
+			Message: fmt.Sprintf("%s is not there yet, and %d other scheduling objects", missing[0], len(missing)-1),
 		}
 	}
 	return nil

@@ -4,8 +4,9 @@
 // Vocabulary:
 //
 //   - shape: how many groups of which size.
-//   - floor: one StatefulSet with a pod for every leader and one for every
-//     group's workers, created and deleted without any manager.
+//   - floor: one StatefulSet with a pod for every leader, one for every group's
+//     workers and the headless Service that names them all, created and deleted
+//     without any manager.
 //   - phase: one thing that happens to the set, from the request until every
 //     pod is where it should be. Wall time is of the whole, CPU and requests
 //     are the manager's alone, the requests from the API server's audit log.

@@ -62,12 +62,18 @@ func (s *stage) setPhases() []phase {
 }
 
 func (s *stage) createFloor(ctx context.Context) error {
+	if err := s.client.Create(ctx, floorService()); err != nil {
+		return err
+	}
 	return s.each(ctx, s.shape.floor(), func(ctx context.Context, set *appsv1.StatefulSet) error {
 		return s.client.Create(ctx, set)
 	})
 }
 
 func (s *stage) deleteFloor(ctx context.Context) error {
+	if err := s.client.Delete(ctx, floorService()); err != nil {
+		return err
+	}
 	return s.each(ctx, s.shape.floor(), func(ctx context.Context, set *appsv1.StatefulSet) error {
 		return s.client.Delete(ctx, set, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})

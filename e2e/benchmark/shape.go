@@ -17,6 +17,8 @@ const (
 	setName   = "bench"
 	// containerName is the only container of every pod.
 	containerName = "model"
+	// namedLabel is what the Service of the floor selects by.
+	namedLabel = "named-by"
 	// floorLabel is on every pod of the floor.
 	floorLabel = "floor"
 )
@@ -50,8 +52,21 @@ func (s shape) floor() []*appsv1.StatefulSet {
 	return sets
 }
 
+// floorService gives the pods of the floor their host names, as bare StatefulSets need
+// one: the control plane keeps a list of all of them, ready or not.
+func floorService() *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: floorName, Namespace: namespace},
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			Selector:                 map[string]string{namedLabel: floorName},
+			PublishNotReadyAddresses: true,
+		},
+	}
+}
+
 func statefulSet(name string, replicas, start int) *appsv1.StatefulSet {
-	labels := map[string]string{floorLabel: name}
+	labels := map[string]string{floorLabel: name, namedLabel: floorName}
 	return &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: labels},
 		Spec: appsv1.StatefulSetSpec{

@@ -33,14 +33,14 @@ var stories = map[string]story{
 		happen: func(*scenario) {},
 	},
 	"the failure of a worker": {
-		set:    func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3).MaxGroupRestarts(3) },
+		set: func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3).MaxGroupRestarts(3) },
 		happen: func(s *scenario) {
 			s.restart("story-0-1")
 			s.awaitRecreated("story", podNames("story", 1, 3)...)
 		},
 	},
 	"the failure of a leader": {
-		set:    func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3) },
+		set: func() *lwstest.Builder { return newSet("story").Replicas(2).Size(3) },
 		happen: func(s *scenario) {
 			s.removePod("story-1")
 			s.awaitRecreated("story", "story-1", "story-1-1", "story-1-2")

@@ -188,5 +188,15 @@ var _ = Describe("Names", func() {
 		Expect(s.placed(name)).To(BeEmpty())
 		Expect(s.env.Client.Delete(s.ctx, foreign)).To(Succeed())
 		s.awaitAvailable(name)
+
+		group := &schedulingv1beta1.PodGroup{}
+		group.Namespace, group.Name = s.namespace, "whole"
+		group.Spec.SchedulingPolicy.Basic = &schedulingv1beta1.BasicSchedulingPolicy{}
+		Expect(s.env.Client.Create(s.ctx, group)).To(Succeed())
+		whole := s.create(s.newSet("whole").Size(2).Scheduling(gangOfSet()))
+		s.awaitCondition(whole, lwsv1.ConditionWorkloadSchedulingCreated, lwsv1.ReasonPodGroupCreateFailed, "PodGroup whole exists")
+		Expect(s.placed(whole)).To(BeEmpty())
+		Expect(s.env.Client.Delete(s.ctx, group)).To(Succeed())
+		s.awaitAvailable(whole)
 	})
 })

@@ -2,6 +2,8 @@ package scheduling
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -28,6 +30,34 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(shared.Stop()).To(Succeed()) })
 })
+
+var _ = AfterSuite(judgePermissions)
+
+// unseen are permissions for scheduling objects that no request of a spec shows.
+var unseen = map[string]string{
+	"get compositepodgroups.scheduling.k8s.io":   "for a name that is taken, as with PodGroups",
+	"patch compositepodgroups.scheduling.k8s.io": "for one whose set was deleted without it",
+	"get podgroups.scheduling.volcano.sh":        "for a name that is taken",
+}
+
+// judgePermissions compares what the manager was seen to do with what its roles grant
+// for scheduling objects. The other suite does so for all else.
+func judgePermissions(ctx SpecContext) {
+	suite, _ := GinkgoConfiguration()
+	if shared == nil || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
+		return
+	}
+	granted, err := shared.Granted(ctx, managers.LWS())
+	Expect(err).NotTo(HaveOccurred())
+	requests, err := shared.Audit(managers.LWS()).Next()
+	Expect(err).NotTo(HaveOccurred())
+	unused, beyond := harness.ComparePermissions(granted, requests)
+	Expect(beyond).To(BeEmpty(), "requests without a permission")
+	unexplained := slices.DeleteFunc(unused, func(permission string) bool {
+		return unseen[permission] != "" || !strings.Contains(permission, ".scheduling.")
+	})
+	Expect(unexplained).To(BeEmpty(), "permissions without a request")
+}
 
 // start starts an environment without nodes: each spec has its own.
 func start(ctx context.Context, name string, cluster func(*controlplane.Options)) (*harness.Environment, error) {

@@ -55,6 +55,8 @@ type gang struct {
 	Left []leftObject
 
 	required []client.Object
+	// orphans are objects of the group whose owner was deleted without them.
+	orphans []client.Object
 }
 
 // leftObject is a scheduling object of an earlier incarnation of the group.
@@ -89,6 +91,8 @@ func (r *Reconciler) observeGang(ctx context.Context, o *observation) error {
 		switch obj := existing[ref]; {
 		case obj == nil:
 			o.Gang.Missing = append(o.Gang.Missing, ref)
+		case controllerOf(obj) == owner{} && obj.GetDeletionTimestamp() == nil:
+			o.Gang.orphans = append(o.Gang.orphans, obj)
 		case obj.GetDeletionTimestamp() != nil || !isSchedulingObjectOf(o, obj):
 			o.Gang.Leaving = append(o.Gang.Leaving, ref.String())
 		}
@@ -155,7 +159,7 @@ func (r *Reconciler) leftObjects(o *observation, existing map[scheduling.Ref]cli
 	}
 	var left []leftObject
 	for ref, obj := range existing {
-		if used[ref] || controllerOf(obj).UID != o.Set.UID {
+		if controller := controllerOf(obj); used[ref] || controller != (owner{}) && controller.UID != o.Set.UID {
 			continue
 		}
 		left = append(left, leftObject{Ref: ref, UID: obj.GetUID(), Deleted: timeOf(obj.GetDeletionTimestamp()), HeldBy: obj.GetFinalizers()})
@@ -216,8 +220,12 @@ func (p *plan) replaceUnadmitted(o *observation) {
 	p.do(deleteLeader{Leader: o.Leader.pod})
 }
 
-// keepGang makes what somebody deleted while the group lives.
+// keepGang makes what somebody deleted while the group lives, and takes over what has
+// no owner.
 func (p *plan) keepGang(o *observation) {
+	for _, orphan := range o.Gang.orphans {
+		p.do(adoptGang{Object: orphan})
+	}
 	if verdict, _ := decideGang(&o.Gang); verdict == gangMissing {
 		p.do(createGang{Missing: o.Gang.Missing})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,10 +17,11 @@ import (
 	"sigs.k8s.io/lws/controllers/leaderworkerset/scheduling"
 )
 
-// createGang makes missing scheduling objects of the group, deleteGang removes one
-// that nothing refers to.
+// createGang makes missing scheduling objects of the group, adoptGang makes the set
+// the controller of one, deleteGang removes one that nothing refers to.
 type (
 	createGang struct{ Missing []scheduling.Ref }
+	adoptGang  struct{ Object client.Object }
 	deleteGang struct {
 		Ref scheduling.Ref
 		UID types.UID
@@ -67,6 +69,18 @@ func (s createGang) run(ctx context.Context, w *writer) error {
 	}
 	w.note.gang = w.o.Now
 	return nil
+}
+
+func (s adoptGang) run(ctx context.Context, w *writer) error {
+	target := &metav1.PartialObjectMetadata{}
+	for _, kind := range w.gangs.Kinds() {
+		if reflect.TypeOf(kind.New()) == reflect.TypeOf(s.Object) {
+			target.SetGroupVersionKind(kind.GroupVersionKind)
+		}
+	}
+	target.SetNamespace(s.Object.GetNamespace())
+	target.SetName(s.Object.GetName())
+	return w.patch(ctx, target, ownerPatch(s.Object, referenceTo(owner{Kind: setKind.Kind, Name: w.o.Group.Set, UID: w.o.Set.UID})))
 }
 
 // resolveGang finds out whose an object is that was in the way. The group's own has

@@ -51,7 +51,9 @@ func planFor(o *observation) *plan {
 		p.live(o)
 		p.keepGang(o)
 	}
-	p.tidyGang(o)
+	if !o.isSetGone() {
+		p.tidyGang(o)
+	}
 	return p
 }
 
