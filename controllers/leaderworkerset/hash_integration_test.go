@@ -4,6 +4,7 @@ package leaderworkerset_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,7 +109,8 @@ func (w *world) readyKeyed(leader *corev1.Pod) {
 
 var _ = Describe("A set with Hash identity", func() {
 	var w *world
-	BeforeEach(func(ctx SpecContext) { w = newWorld(ctx) })
+	// The context of a BeforeEach ends with it.
+	BeforeEach(func() { w = newWorld(context.Background()) })
 
 	bringUp := func(replicas int32) {
 		GinkgoHelper()
