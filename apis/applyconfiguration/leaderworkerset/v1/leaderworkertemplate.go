@@ -57,8 +57,11 @@ type LeaderWorkerTemplateApplyConfiguration struct {
 	VolumeClaimTemplates []corev1.PersistentVolumeClaimApplyConfiguration `json:"volumeClaimTemplates,omitempty"`
 	// persistentVolumeClaimRetentionPolicy is what becomes of the claims when the
 	// set is deleted (whenDeleted) or a group is scaled away (whenScaled): Retain
-	// or Delete. Absent, they are retained. Can change at any time, without a
-	// rollout.
+	// or Delete. Absent, they are retained. The leaders and the workers of every group
+	// have StatefulSets of their own, which it is copied to: the StatefulSet of the
+	// workers is deleted with its group, also when the group is recreated or scaled
+	// away, so the claims of workers follow whenDeleted each time. Can change at any
+	// time, without a rollout.
 	PersistentVolumeClaimRetentionPolicy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicyApplyConfiguration `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
 	// placementPolicy keeps other groups away from where a group runs. Absent, the
 	// annotation leaderworkerset.sigs.k8s.io/exclusive-topology of the set is
