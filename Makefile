@@ -26,7 +26,7 @@ INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go'
 .PHONY: site site-serve site-blocks site-walkthroughs site-browser site-check hugo
 
 help: ## Show this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: local ## Start a cluster on this machine with the managers and samples, Available
 	@$(LOCAL) up --kube $(KUBE)
@@ -102,8 +102,10 @@ soak: cluster ## Change 40 sets at random for 3 minutes, then look at what is le
 HUGO_VERSION = $(shell cd site/hugo && go list -m -f '{{.Version}}' github.com/gohugoio/hugo)
 HUGO = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lws-site/hugo-$(HUGO_VERSION)
 SITE_CHECK = cd site && go run ./check
+SHOTS ?= $(CURDIR)/bin/screenshots
 
 site: hugo site/node_modules/.package-lock.json ## Build the documentation into site/public and check its links
+	cd site && go test ./...
 	rm -rf site/public
 	cd site && PATH="$(CURDIR)/site/node_modules/.bin:$$PATH" $(HUGO) --minify --panicOnWarning --printPathWarnings
 	$(SITE_CHECK) links public content
@@ -118,7 +120,8 @@ site-walkthroughs: up ## Run every command of the walkthroughs on the local clus
 	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) walkthroughs .. content/docs/walkthroughs
 
 site-browser: site ## Open every page of the built documentation in headless Chromium
-	$(SITE_CHECK) browser public $(or $(SHOTS),$(CURDIR)/bin/screenshots)
+	mkdir -p $(SHOTS)
+	$(SITE_CHECK) browser public $(SHOTS)
 
 site-check: site site-blocks site-walkthroughs site-browser ## All of it
 

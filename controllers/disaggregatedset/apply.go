@@ -1,6 +1,7 @@
 package disaggregatedset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -238,9 +239,11 @@ func (w *writer) seedScaler(ctx context.Context, live *dsv1.DisaggregatedSetRole
 // tellScaling tells, once for each role, what was scaled outside of a rollout.
 func (w *writer) tellScaling(plans []*slicePlan) {
 	from, to, where := map[string]int{}, map[string]int{}, map[string][]string{}
+	first := map[string]string{}
 	for _, p := range plans {
 		for _, m := range p.Members {
 			if m.Written && !p.Rolling {
+				first[m.Key.Role] = cmp.Or(first[m.Key.Role], m.Live.Name)
 				from[m.Key.Role] += m.From
 				to[m.Key.Role] += m.Replicas
 				where[m.Key.Role] = append(where[m.Key.Role], strconv.Itoa(m.Key.Slice))
@@ -249,7 +252,7 @@ func (w *writer) tellScaling(plans []*slicePlan) {
 	}
 	for _, r := range w.seen.Roles {
 		if len(where[r.Name]) > 0 {
-			w.Told = append(w.Told, scaled(r.Name, from[r.Name], to[r.Name], strings.Join(where[r.Name], ", ")))
+			w.Told = append(w.Told, scaled(r.Name, first[r.Name], from[r.Name], to[r.Name], strings.Join(where[r.Name], ", ")))
 		}
 	}
 }

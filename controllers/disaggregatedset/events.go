@@ -19,6 +19,9 @@ type notice struct {
 	Reason string
 	Action string
 	Note   string
+	// Related is the object beside the set that it is about, as kind and name; empty
+	// without one.
+	Related string
 }
 
 // What the manager was doing, for the action field of events.
@@ -32,21 +35,22 @@ const (
 func rollingUpdateStarted(revision string) notice {
 	return notice{
 		corev1.EventTypeNormal, dsv1.ReasonRollingUpdateStarted, actionRollOut,
-		"Rolling out revision " + revision,
+		"Rolling out revision " + revision, "",
 	}
 }
 
 func rollingUpdateCompleted(revision string) notice {
 	return notice{
 		corev1.EventTypeNormal, dsv1.ReasonRollingUpdateCompleted, actionRollOut,
-		"Rolled out revision " + revision,
+		"Rolled out revision " + revision, "",
 	}
 }
 
-func scaled(role string, from, to int, where string) notice {
+func scaled(role, first string, from, to int, where string) notice {
 	n := notice{
 		corev1.EventTypeNormal, dsv1.ReasonScalingUp, actionScale,
 		fmt.Sprintf("Scaling role %s from %d to %d replicas in slices %s", role, from, to, where),
+		leaderWorkerSetKind + " " + first,
 	}
 	if to < from {
 		n.Reason = dsv1.ReasonScalingDown
@@ -59,6 +63,7 @@ func lwsDeleted(names []string, why string) notice {
 	return notice{
 		corev1.EventTypeNormal, dsv1.ReasonLWSDeleted, actionDelete,
 		fmt.Sprintf("Deleted LeaderWorkerSet %s: %s", strings.Join(names, ", "), why),
+		leaderWorkerSetKind + " " + names[0],
 	}
 }
 
@@ -66,6 +71,7 @@ func scalerCreated(name string, seed int) notice {
 	return notice{
 		corev1.EventTypeNormal, dsv1.ReasonScalerCreated, actionCreate,
 		fmt.Sprintf("Created %s %s with %d replicas", scalerKind, name, seed),
+		scalerKind + " " + name,
 	}
 }
 
@@ -73,15 +79,16 @@ func scalerDeleted(name string) notice {
 	return notice{
 		corev1.EventTypeNormal, dsv1.ReasonScalerDeleted, actionDelete,
 		fmt.Sprintf("Deleted %s %s: its role is not scaled from outside", scalerKind, name),
+		scalerKind + " " + name,
 	}
 }
 
-func scalerSpreadsThin(text string) notice {
-	return notice{corev1.EventTypeWarning, dsv1.ReasonScalerFollowed, actionScale, text}
+func scalerSpreadsThin(name, text string) notice {
+	return notice{corev1.EventTypeWarning, dsv1.ReasonScalerFollowed, actionScale, text, scalerKind + " " + name}
 }
 
-func nameConflict(kind, text string) notice {
-	n := notice{corev1.EventTypeWarning, dsv1.ReasonNameConflict, actionCreate, text}
+func nameConflict(kind, name, text string) notice {
+	n := notice{corev1.EventTypeWarning, dsv1.ReasonNameConflict, actionCreate, text, kind + " " + name}
 	if kind == scalerKind {
 		n.Reason = dsv1.ReasonScalerConflict
 	}
@@ -105,9 +112,15 @@ func transitionEvents(before, now *dsv1.DisaggregatedSetStatus) []notice {
 // noteLimit is what the API server accepts as the note of an event, in bytes.
 const noteLimit = 1024
 
-func record(recorder events.EventRecorder, about runtime.Object, told []notice) {
+// record tells what there is to tell. Events of one reason about the same objects are
+// counted as one, whatever they say: so the related object is named as well.
+func record(recorder events.EventRecorder, about *dsv1.DisaggregatedSet, told []notice) {
 	for _, n := range told {
-		recorder.Eventf(about, nil, n.Type, n.Reason, n.Action, "%s", shortened(n.Note, noteLimit))
+		var related runtime.Object
+		if kind, name, isObject := strings.Cut(n.Related, " "); isObject {
+			related = &corev1.ObjectReference{Kind: kind, Namespace: about.Namespace, Name: name}
+		}
+		recorder.Eventf(about, related, n.Type, n.Reason, n.Action, "%s", shortened(n.Note, noteLimit))
 	}
 }
 

@@ -36,8 +36,19 @@ func (r *Reconciler) store(ctx context.Context, seen *observation, status *dsv1.
 		return
 	}
 	told := transitionEvents(before, status)
+	for i := range told {
+		told[i].Related = leaderWorkerSetKind + " " + firstOf(set)
+	}
 	record(r.recorder, set, told)
 	r.traceRollout(seen, status, told)
+}
+
+// firstOf is the name of the first LeaderWorkerSet of the current revision, which
+// tells rollouts apart.
+func firstOf(set *dsv1.DisaggregatedSet) string {
+	return identity.LeaderWorkerSetName(set.Name, identity.Key{
+		Revision: set.Status.CurrentRevision, Role: set.Spec.Roles[0].Name,
+	})
 }
 
 func (r *Reconciler) reportScalers(ctx context.Context, seen *observation, out *outcome) {
@@ -58,7 +69,7 @@ func (r *Reconciler) reportScalers(ctx context.Context, seen *observation, out *
 			continue
 		}
 		if text := thinly(seen, role); text != "" && readyMessage(before) != text {
-			record(r.recorder, seen.Set, []notice{scalerSpreadsThin(text)})
+			record(r.recorder, seen.Set, []notice{scalerSpreadsThin(role.Scaler.Name, text)})
 		}
 	}
 }

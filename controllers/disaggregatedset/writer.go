@@ -114,7 +114,7 @@ func (w *writer) conflict(c child, owner string) {
 	w.Conflicts = append(w.Conflicts, text)
 	w.lookAgain(known.Pause)
 	if isNew {
-		w.Told = append(w.Told, nameConflict(c.Kind.Kind, text))
+		w.Told = append(w.Told, nameConflict(c.Kind.Kind, c.Name, text))
 	}
 }
 

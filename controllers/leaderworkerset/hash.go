@@ -92,14 +92,15 @@ func (hash) count(seen *observation, update string) tally {
 	return t
 }
 
-// counts move from a group that is going to the one that replaces it, of the same
-// revision, unless it is exhausted: then its count is what recovery clears. Those of
-// groups that are gone are kept while a replacement may still be to come.
+// counts move from a group that is deleted to the one that replaces it, of the same
+// revision, unless it is exhausted: then its count is what recovery clears. One that has
+// ended is counted before it is deleted. Those of groups that are gone are kept while a
+// replacement may still be to come.
 func (hash) counts(seen *observation, _, _ string) countsRule {
-	revisions, retained := map[string]string{}, map[string]bool{}
+	revisions, stays := map[string]string{}, map[string]bool{}
 	standing, waiting := int32(0), false
 	for _, g := range seen.Groups {
-		revisions[g.Name], retained[g.Name] = g.Revision, g.Exhausted
+		revisions[g.Name], stays[g.Name] = g.Revision, g.Exhausted || !g.Terminating
 		if !g.Terminating && !g.Ended {
 			standing++
 			waiting = waiting || g.Gated
@@ -107,7 +108,7 @@ func (hash) counts(seen *observation, _, _ string) countsRule {
 	}
 	rule := countsRule{Moves: map[group.Entry]group.Entry{}}
 	for _, g := range seen.Groups {
-		if g.Replaces == "" || g.Terminating || retained[g.Replaces] {
+		if g.Replaces == "" || g.Terminating || stays[g.Replaces] {
 			continue
 		}
 		rule.Moves[group.Entry{Revision: g.Revision, Index: g.Replaces}] = group.Entry{Revision: g.Revision, Index: g.Name}

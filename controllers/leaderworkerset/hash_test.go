@@ -195,6 +195,11 @@ func TestCountsOfKeyedGroups(t *testing.T) {
 			moves: map[group.Entry]group.Entry{},
 			alive: map[group.Entry]bool{of("rev", "a"): true},
 		},
+		"stays with a group that has ended and is still to be counted": {
+			replicas: 1, groups: []groupState{{Name: "a", Revision: "rev", Ended: true}, gated},
+			moves: map[group.Entry]group.Entry{},
+			alive: map[group.Entry]bool{of("rev", "a"): true},
+		},
 		"of what is gone is kept while a replacement is to come": {
 			replicas: 2, groups: []groupState{{Name: "c", Revision: "rev"}},
 			alive: map[group.Entry]bool{of("rev", "a"): true, of("rev", "c"): true},

@@ -99,6 +99,37 @@ var _ = Describe("A rollout", func() {
 		Expect(s.now().Status.Summary).To(Equal("context 3/3 decode 2/2 router 1/1"))
 	})
 
+	It("takes roles from ordinal groups to keyed ones and back", func() {
+		s := begin()
+		s.up(dstest.New(set).Roles(newRole("prefill", 2).Size(2), newRole("decode", 1)))
+		first := s.now().Status.CurrentRevision
+		for _, to := range []struct {
+			identity    lwsv1.GroupIdentityType
+			replacement lwsv1.GroupReplacementPolicyType
+		}{
+			{lwsv1.HashGroupIdentity, lwsv1.ImmediateGroupReplacement},
+			{lwsv1.OrdinalGroupIdentity, lwsv1.PostTerminationGroupReplacement},
+		} {
+			By("rolling out " + string(to.identity))
+			mark := s.History().Mark()
+			s.settle(func(spec *dsv1.DisaggregatedSetSpec) {
+				for i := range spec.Roles {
+					spec.Roles[i].Spec.GroupIdentity, spec.Roles[i].Spec.GroupReplacementPolicy = to.identity, to.replacement
+				}
+			})
+			watch := s.report(mark)
+			expectWhole(watch)
+			Expect(watch.Roles["0/prefill"].MinReady).To(Equal(2))
+			Expect(watch.Roles["0/decode"].MinReady).To(Equal(1))
+			Expect(watch.Roles["0/prefill"].MaxWanted).To(Equal(3))
+			s.expectOnly(0, "prefill", "decode")
+			for name, child := range s.children() {
+				Expect(child.Spec.GroupIdentity).To(Equal(to.identity), name)
+			}
+		}
+		Expect(s.now().Status.CurrentRevision).To(Equal(first))
+	})
+
 	It("of three slices of 8 and 4 takes little longer than its plan, whenever pods start", func() {
 		s := begin()
 		s.up(dstest.New(set).Slices(3).Roles(newRole("prefill", 8, "0", "2"), newRole("decode", 4, "0", "1")))

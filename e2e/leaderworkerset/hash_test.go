@@ -11,10 +11,13 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
 )
 
@@ -225,4 +228,121 @@ func (s *scenario) expectNothingOfDeadGroups(name string, replicas int) {
 		s.list(workers, lwsv1.SetNameLabelKey, name)
 		g.Expect(workers.Items).To(HaveLen(replicas))
 	}).WithTimeout(patience).Should(Succeed())
+}
+
+var _ = Describe("Hash identity with other features", func() {
+	DescribeTable("comes up, and leaves nothing when it is deleted",
+		func(set *lwstest.Builder, replicas, size int, check func(*scenario, string, map[string]*keyed)) {
+			s := begin()
+			object := s.create(set.Hash().Replicas(int32(replicas)).Size(int32(size)))
+			s.awaitAvailable(object.Name)
+			groups := s.awaitGroups(object.Name, replicas, size)
+			check(s, object.Name, groups)
+			s.remove(object)
+			s.awaitNothingLeft(object.Name)
+			Eventually(func(g Gomega) {
+				for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}} {
+					g.Expect(s.env.Client.List(s.ctx, list, client.InNamespace(s.namespace))).To(Succeed())
+					g.Expect(list).To(HaveField("Items", BeEmpty()))
+				}
+			}).WithTimeout(patience).Should(Succeed())
+			Expect(s.History().UIDs(object.Name)).To(HaveLen(replicas*size), "nothing was made again")
+		},
+		Entry("groups in domains of their own", newSet("exclusive").GroupTopology(sim.RackLabel), 3, 3,
+			func(s *scenario, name string, _ map[string]*keyed) {
+				s.expectExclusive(name, lwsv1.GroupKeyLabelKey, sim.RackLabel, 3)
+			}),
+		Entry("subgroups", newSet("sub").SubGroups(2, lwsv1.SubGroupPolicyTypeLeaderWorker), 2, 4,
+			func(_ *scenario, _ string, groups map[string]*keyed) {
+				keys := map[string]int{}
+				for _, group := range groups {
+					for _, pod := range append(group.workers, group.leader) {
+						keys[pod.Labels[lwsv1.SubGroupKeyLabelKey]]++
+					}
+				}
+				Expect(keys).To(HaveLen(4))
+				Expect(keys).To(HaveEach(2))
+			}),
+		Entry("TPUs, with a Service for each group", newSet("tpu").WorkerTemplate(tpuTemplate()).SubdomainPolicy(lwsv1.SubdomainUniquePerReplica), 2, 3,
+			func(_ *scenario, _ string, groups map[string]*keyed) {
+				for _, group := range groups {
+					hosts := map[string]bool{}
+					members := append(group.workers, group.leader)
+					for _, pod := range members {
+						hosts[pod.Spec.Hostname+"."+pod.Spec.Subdomain] = true
+					}
+					for _, pod := range members {
+						listed := strings.Split(environment(&pod.Spec.Containers[0])["TPU_WORKER_HOSTNAMES"], ",")
+						Expect(listed).To(HaveLen(3))
+						for _, host := range listed {
+							Expect(hosts).To(HaveKey(host))
+						}
+					}
+				}
+			}),
+		Entry("workers that wait for their leader, which all end at once",
+			newSet("late").StartupPolicy(lwsv1.LeaderReadyStartupPolicy).PodTerminationPolicy(lwsv1.ParallelPodTermination), 2, 3,
+			func(_ *scenario, _ string, groups map[string]*keyed) {
+				for _, group := range groups {
+					Expect(group.leader.Annotations).To(HaveKeyWithValue(lwsv1.PodTerminationPolicyAnnotationKey, "Parallel"))
+				}
+			}),
+		Entry("the longest name with workers", newSet(strings.Repeat("n", 43)), 1, 2, anything),
+		Entry("the longest name without", newSet(strings.Repeat("n", 54)), 1, 1, anything),
+	)
+
+	It("refuses longer names", func() {
+		s := begin()
+		for characters, size := range map[int]int32{44: 2, 55: 1} {
+			set := newSet(strings.Repeat("n", characters)).Hash().Size(size).Namespace(s.namespace).Obj()
+			Expect(s.env.Client.Create(s.ctx, set)).To(MatchError(ContainSubstring("1 too many")), "%d characters", characters)
+		}
+	})
+
+	It("removes the group whose node died first", func() {
+		s := begin()
+		var nodes []string
+		for i := range 4 {
+			node := sim.Node{
+				Name: fmt.Sprintf("host-%d-%s", i, s.namespace), Labels: map[string]string{"hosts": s.namespace},
+				Taints: []corev1.Taint{{Key: "hosts", Value: s.namespace, Effect: corev1.TaintEffectNoSchedule}},
+			}
+			Expect(sim.AddNode(s.ctx, s.env.Kube, node)).To(Succeed())
+			DeferCleanup(func() { Expect(sim.RemoveNode(s.ctx, s.env.Kube, node.Name)).To(Succeed()) })
+			nodes = append(nodes, node.Name)
+		}
+		pods := template("worker")
+		pods.Spec.NodeSelector = map[string]string{"hosts": s.namespace}
+		pods.Spec.Tolerations = []corev1.Toleration{{Key: "hosts", Operator: corev1.TolerationOpExists}}
+		name := s.create(newSet("node").Hash().Replicas(4).Size(2).WorkerTemplate(pods).GroupTopology(corev1.LabelHostname)).Name
+		s.awaitAvailable(name)
+		groups := s.awaitGroups(name, 4, 2)
+		s.awaitMemory(name, 4)
+		before := uidsOf(s.standing(name))
+		Expect(sim.Kill(s.ctx, s.env.Kube, nodes[0])).To(Succeed())
+		var dead string
+		for key, group := range groups {
+			if group.leader.Spec.NodeName == nodes[0] {
+				dead = key
+			}
+		}
+		s.await("the leader of the dead node is not ready", func() (string, bool) {
+			leader := s.standing(name)[dead]
+			return "it is", leader == nil || !isReady(leader)
+		})
+		s.change(name, replicas(3))
+		s.await("three groups stand", func() (string, bool) { n := len(s.standing(name)); return fmt.Sprint(n), n == 3 })
+		delete(before, dead)
+		Expect(uidsOf(s.standing(name))).To(Equal(before))
+		s.awaitAvailable(name)
+	})
+})
+
+func anything(*scenario, string, map[string]*keyed) {}
+
+// tpuTemplate asks for TPUs.
+func tpuTemplate() corev1.PodTemplateSpec {
+	pods := template("worker")
+	pods.Spec.Containers[0].Resources.Limits = corev1.ResourceList{lwsv1.TPUResourceName: resource.MustParse("4")}
+	return pods
 }

@@ -53,9 +53,9 @@ func (r *release) helm(ctx context.Context, args ...string) string {
 	return out
 }
 
-func (r *release) install(ctx context.Context, chart string) {
+func (r *release) install(ctx context.Context, chart string, options ...string) {
 	GinkgoHelper()
-	Expect(r.helm(ctx, "install", r.name, chart)).To(ContainSubstring("STATUS: deployed"))
+	Expect(r.helm(ctx, append([]string{"install", r.name, chart}, options...)...)).To(ContainSubstring("STATUS: deployed"))
 }
 
 func (r *release) start(ctx context.Context, options managers.Options) *managers.Process {
@@ -209,9 +209,13 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("upgrades from a chart with fewer CustomResourceDefinitions", func(ctx SpecContext) {
-		ds.install(ctx, without("disaggregatedset", rolescalers))
-		ds.process = ds.start(ctx, managers.Options{})
+		By("taking over a definition, with a set, that kubectl applied")
+		old := without("disaggregatedset", rolescalers)
+		_, err := managers.Kubectl(ctx, env.Cluster, nil, "apply", "--server-side", "-f", filepath.Join(old, "files", "crds"))
+		Expect(err).NotTo(HaveOccurred())
 		create(ctx, dstest.New("split").Namespace("default").Obj())
+		ds.install(ctx, old, "--take-ownership")
+		ds.process = ds.start(ctx, managers.Options{})
 		set := &dsv1.DisaggregatedSet{}
 		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "split"}, set)).To(Succeed())
 		dsUID = string(set.UID)

@@ -23,7 +23,7 @@ func parse(t *testing.T, text string) rendered {
 	objects := rendered{}
 	for _, document := range strings.Split("\n"+text, "\n---\n") {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+		if err := yaml.Unmarshal([]byte(document+"\n"), &object.Object); err != nil {
 			t.Fatalf("%v in\n%s", err, document)
 		}
 		if len(object.Object) == 0 {

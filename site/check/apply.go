@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
 )
 

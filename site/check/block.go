@@ -23,11 +23,14 @@ func (b *block) where() string {
 	return fmt.Sprintf("%s:%d", b.File, b.Line)
 }
 
-const fence = "```"
+const (
+	fence   = "```"
+	pageExt = ".md"
+)
 
 // blocksOf reads the blocks of a page in order.
 func blocksOf(file string) ([]block, error) {
-	data, err := os.ReadFile(filepath.Clean(file))
+	data, err := fs.ReadFile(os.DirFS(filepath.Dir(file)), filepath.Base(file))
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +60,13 @@ func blocksOf(file string) ([]block, error) {
 
 // pagesBelow are the Markdown files of a directory, or the file itself.
 func pagesBelow(path string) ([]string, error) {
+	if filepath.Ext(path) == pageExt {
+		return []string{path}, nil
+	}
 	var found []string
-	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && filepath.Ext(file) == ".md" {
-			found = append(found, file)
+	err := fs.WalkDir(os.DirFS(path), ".", func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && filepath.Ext(file) == pageExt {
+			found = append(found, filepath.Join(path, file))
 		}
 		return err
 	})

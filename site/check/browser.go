@@ -57,9 +57,6 @@ func checkBrowser(ctx context.Context, public, shots string, out io.Writer) erro
 		return err
 	}
 	defer func() { _ = browser.stop() }()
-	if err := os.MkdirAll(shots, 0o750); err != nil {
-		return err
-	}
 	var findings []string
 	checked := 0
 	for _, view := range []viewport{desktop, phone} {

@@ -142,5 +142,6 @@ func (c *chrome) receive(within time.Duration) (message, error) {
 	if err := c.socket.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return m, err
 	}
-	return m, websocket.JSON.Receive(c.socket, &m)
+	err := websocket.JSON.Receive(c.socket, &m)
+	return m, err
 }

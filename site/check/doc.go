@@ -3,7 +3,7 @@
 //	check links PUBLIC CONTENT         every link of the built site leads somewhere, and nothing comes from elsewhere
 //	check blocks CONTENT               every YAML block is accepted by the cluster of $KUBECONFIG
 //	check walkthroughs ROOT CONTENT…   every command of a walkthrough works and prints what is shown
-//	check browser PUBLIC SHOTS         every page opens in a browser without an error, search finds, screenshots in SHOTS
+//	check browser PUBLIC SHOTS         every page opens in a browser without an error, search finds, screenshots in the directory SHOTS
 //
 // Vocabulary:
 //

@@ -69,7 +69,7 @@ func (s *site) missing(content string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		directory := strings.TrimSuffix(filepath.ToSlash(name), ".md")
+		directory := strings.TrimSuffix(filepath.ToSlash(name), pageExt)
 		if base := path.Base(directory); base == "_index" || base == "index" {
 			directory = path.Dir(directory)
 		}
@@ -82,18 +82,14 @@ func (s *site) missing(content string) ([]string, error) {
 
 func readSite(root string) (*site, error) {
 	s := &site{root: root, files: map[string]bool{}, anchors: map[string]map[string]bool{}}
-	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+	built := os.DirFS(root)
+	err := fs.WalkDir(built, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		name = "/" + filepath.ToSlash(name)
-		s.files[name] = true
-		if path.Ext(name) == ".html" {
-			return s.readPage(name, file)
+		s.files["/"+file] = true
+		if path.Ext(file) == ".html" {
+			return s.readPage(built, file)
 		}
 		return nil
 	})
@@ -103,11 +99,12 @@ func readSite(root string) (*site, error) {
 	return s, err
 }
 
-func (s *site) readPage(name, file string) error {
-	opened, err := os.Open(filepath.Clean(file))
+func (s *site) readPage(built fs.FS, file string) error {
+	opened, err := built.Open(file)
 	if err != nil {
 		return err
 	}
+	name := "/" + file
 	document, err := html.Parse(opened)
 	if err := opened.Close(); err != nil {
 		return err

@@ -26,7 +26,7 @@ func writeKeys(p *page, s *source) {
 			continue
 		}
 		p.heading(3, headingOf(block))
-		p.table("keys", []string{"Key", "Meaning"}, rows)
+		p.table("keys", []string{"Key", meaningHeader}, rows)
 	}
 }
 

@@ -56,8 +56,11 @@ func run(root string) error {
 }
 
 func (p *project) writeSet() error {
-	t := typesPage{source: p.set, page: newPage("leaderworkerset", "LeaderWorkerSet",
-		"Every field of a LeaderWorkerSet, with its default and the rules that the API server enforces", 10)}
+	t := typesPage{
+		source: p.set,
+		page: newPage("leaderworkerset", "LeaderWorkerSet",
+			"Every field of a LeaderWorkerSet, with its default and the rules that the API server enforces", 10),
+	}
 	t.paragraph("API group and version `leaderworkerset.x-k8s.io/v1`, kind `LeaderWorkerSet`, short name `lws`.")
 	if err := t.writeKinds("LeaderWorkerSet"); err != nil {
 		return err
@@ -70,9 +73,12 @@ func (p *project) writeSet() error {
 }
 
 func (p *project) writeDisaggregated() error {
-	t := typesPage{source: p.disaggregated, elsewhere: map[string]string{"lwsv1": "../leaderworkerset/"},
+	t := typesPage{
+		source:    p.disaggregated,
+		elsewhere: map[string]string{"lwsv1": "../leaderworkerset/"},
 		page: newPage("disaggregatedset", "DisaggregatedSet",
-			"Every field of a DisaggregatedSet and of the scaler of a role, with its default and rules", 20)}
+			"Every field of a DisaggregatedSet and of the scaler of a role, with its default and rules", 20),
+	}
 	t.paragraph("API group and version `disaggregatedset.x-k8s.io/v1`, kinds `DisaggregatedSet` (short name `dset`) and `DisaggregatedSetRoleScaler` (`dsrs`).")
 	if err := t.writeKinds("DisaggregatedSet", "DisaggregatedSetRoleScaler"); err != nil {
 		return err
@@ -107,8 +113,11 @@ func (p *project) writeConditions() error {
 }
 
 func (p *project) writeConfiguration() error {
-	t := typesPage{source: p.config, page: newPage("configuration", "Configuration",
-		"The configuration file of the managers and their feature gates", 50)}
+	t := typesPage{
+		source: p.config,
+		page: newPage("configuration", "Configuration",
+			"The configuration file of the managers and their feature gates", 50),
+	}
 	t.paragraph("A manager reads the file that `--config` names: API version `config.lws.x-k8s.io/v1`, kind `Configuration`. A field that is unknown or misspelt is an error that names it and its line. Flags override the file.")
 	t.heading(2, "Feature gates")
 	var rows [][]string
@@ -123,7 +132,7 @@ func (p *project) writeConfiguration() error {
 	if len(rows) == 0 {
 		return errors.New("no feature gates in apis/config/v1")
 	}
-	t.table("", []string{"Gate", "Meaning"}, rows)
+	t.table("", []string{"Gate", meaningHeader}, rows)
 	if err := t.writeKinds("Configuration"); err != nil {
 		return err
 	}

@@ -140,5 +140,5 @@ func writeMetrics(p *page, found []metric) {
 		}
 		rows = append(rows, []string{code(m.Name), m.Kind, labels, prose(sentence(m.Help))})
 	}
-	p.table("keys", []string{"Metric", "Kind", "Labels", "Meaning"}, rows)
+	p.table("keys", []string{"Metric", "Kind", "Labels", meaningHeader}, rows)
 }

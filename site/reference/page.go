@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
+)
+
+const (
+	pageMode      = 0o644
+	meaningHeader = "Meaning"
 )
 
 // page is a Markdown file being written.
@@ -52,7 +57,11 @@ func (p *page) table(class string, header []string, rows [][]string) {
 }
 
 func (p *page) write(directory string) error {
-	return os.WriteFile(filepath.Join(directory, p.file), []byte(p.body.String()), 0o644)
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.WriteFile(p.file, []byte(p.body.String()), pageMode), root.Close())
 }
 
 var escapes = strings.NewReplacer(

@@ -22,7 +22,7 @@ func writeConditions(p *page, s *source) {
 			rows = append(rows, []string{code(c.Value), prose(meaningOf(c))})
 		}
 	}
-	p.table("", []string{"Condition", "Meaning"}, rows)
+	p.table("", []string{"Condition", meaningHeader}, rows)
 }
 
 // writeReasons lists the reasons of a package with their meanings. A reason without a
@@ -51,7 +51,7 @@ func writeReasons(p *page, s *source, meanings map[string]meaning, told map[stri
 		return fmt.Errorf("%s: no reason %s, which has a meaning in site/reference/meanings.go", s.Dir, value)
 	}
 	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
-	p.table("fields", []string{"Reason", "Of condition", "Event", "Meaning"}, rows)
+	p.table("fields", []string{"Reason", "Of condition", "Event", meaningHeader}, rows)
 	return nil
 }
 

@@ -79,10 +79,10 @@ func (s *source) collect(name string, file *ast.File) {
 		if !ok {
 			continue
 		}
-		switch general.Tok {
-		case token.TYPE:
+		if general.Tok == token.TYPE {
 			s.collectTypes(general)
-		case token.CONST:
+		}
+		if general.Tok == token.CONST {
 			s.collectConsts(name, general)
 		}
 	}
@@ -90,7 +90,10 @@ func (s *source) collect(name string, file *ast.File) {
 
 func (s *source) collectTypes(general *ast.GenDecl) {
 	for _, spec := range general.Specs {
-		t := spec.(*ast.TypeSpec)
+		t, is := spec.(*ast.TypeSpec)
+		if !is {
+			continue
+		}
 		doc := t.Doc
 		if doc == nil {
 			doc = general.Doc
@@ -102,7 +105,10 @@ func (s *source) collectTypes(general *ast.GenDecl) {
 func (s *source) collectConsts(file string, general *ast.GenDecl) {
 	block := constBlock{File: file, Doc: parseComment(general.Doc).Text}
 	for _, spec := range general.Specs {
-		value := spec.(*ast.ValueSpec)
+		value, is := spec.(*ast.ValueSpec)
+		if !is {
+			continue
+		}
 		for i, name := range value.Names {
 			if i >= len(value.Values) {
 				continue

@@ -69,7 +69,7 @@ func (t *typesPage) writeValues(declaration *typeDecl) {
 	for _, c := range t.source.constsOf(declaration.Name) {
 		rows = append(rows, []string{code(c.Value), prose(sentence(strings.TrimPrefix(c.Doc, c.Name+" ")))})
 	}
-	t.table("", []string{"Value", "Meaning"}, rows)
+	t.table("", []string{"Value", meaningHeader}, rows)
 }
 
 func (t *typesPage) rows(structure *ast.StructType) ([][]string, error) {
@@ -94,16 +94,21 @@ func (t *typesPage) rows(structure *ast.StructType) ([][]string, error) {
 
 // inlined are the fields of a type whose fields are those of the type around it.
 func (t *typesPage) inlined(expression ast.Expr) ([][]string, error) {
-	selector, foreign := expression.(*ast.SelectorExpr)
-	if !foreign {
-		declaration := t.source.types[expression.(*ast.Ident).Name]
-		return t.rows(declaration.Type.(*ast.StructType))
+	switch e := expression.(type) {
+	case *ast.SelectorExpr:
+		if e.Sel.Name == "TypeMeta" {
+			return nil, nil
+		}
+		where := t.link(e)
+		return [][]string{{"…", where, "The fields of " + where + " stand here."}}, nil
+	case *ast.Ident:
+		if declaration := t.source.types[e.Name]; declaration != nil {
+			if structure, isStruct := declaration.Type.(*ast.StructType); isStruct {
+				return t.rows(structure)
+			}
+		}
 	}
-	if selector.Sel.Name == "TypeMeta" {
-		return nil, nil
-	}
-	where := t.link(expression)
-	return [][]string{{"…", where, "The fields of " + where + " stand here."}}, nil
+	return nil, fmt.Errorf("%s: an inlined field that is no struct of the package", t.source.Dir)
 }
 
 func (t *typesPage) row(name string, field *ast.Field) []string {
@@ -115,14 +120,14 @@ func (t *typesPage) row(name string, field *ast.Field) []string {
 	if value, given := doc.value("default"); given {
 		kind += "<br>default " + code(value)
 	}
-	meaning := prose(sentence(withoutName(doc.Text, name)))
+	meaning := []string{prose(sentence(withoutName(doc.Text, name)))}
 	for _, bound := range append(t.typeBounds(field.Type), doc.bounds()...) {
-		meaning += "<br>" + sentence(bound)
+		meaning = append(meaning, sentence(bound))
 	}
 	for _, r := range doc.rules() {
-		meaning += "<br>" + r.words(name)
+		meaning = append(meaning, r.words(name))
 	}
-	return []string{code(name), kind, meaning}
+	return []string{code(name), kind, strings.Join(meaning, "<br>")}
 }
 
 // typeBounds are the values of a choice, so that the table shows them.
@@ -178,8 +183,11 @@ func (t *typesPage) link(expression ast.Expr) string {
 }
 
 func (t *typesPage) foreign(selector *ast.SelectorExpr) string {
-	origin := selector.X.(*ast.Ident).Name
-	if where, ours := t.elsewhere[origin]; ours {
+	origin, isPackage := selector.X.(*ast.Ident)
+	if !isPackage {
+		return selector.Sel.Name
+	}
+	if where, ours := t.elsewhere[origin.Name]; ours {
 		return fmt.Sprintf("[%s](%s#%s)", selector.Sel.Name, where, strings.ToLower(selector.Sel.Name))
 	}
 	return selector.Sel.Name + " of Kubernetes"

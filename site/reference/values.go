@@ -37,7 +37,7 @@ func writeChartValues(p *page, chart string) error {
 		return fmt.Errorf("%s: %w", chart, err)
 	}
 	p.heading(2, "Chart "+filepath.Base(chart))
-	p.table("keys", []string{"Value", "Default", "Meaning"}, rows)
+	p.table("keys", []string{"Value", "Default", meaningHeader}, rows)
 	return nil
 }
 

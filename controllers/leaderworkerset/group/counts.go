@@ -113,17 +113,18 @@ func (c *Counts) Raise(entry Entry, leader types.UID) bool {
 	return true
 }
 
-// Move gives an entry the count of another, which has none from then on. An entry
-// that has one keeps it. It says whether anything changed.
+// Move adds the count of an entry to that of another, and the first has none from then
+// on. It says whether anything changed.
 func (c *Counts) Move(from, to Entry) bool {
 	count, found := c.counts[from]
 	if !found || from == to {
 		return false
 	}
 	delete(c.counts, from)
-	if _, exists := c.counts[to]; !exists {
-		c.counts[to] = count
+	if own, exists := c.counts[to]; exists {
+		count = Count{Restarts: own.Restarts + count.Restarts, Leader: own.Leader}
 	}
+	c.counts[to] = count
 	return true
 }
 

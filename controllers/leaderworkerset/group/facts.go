@@ -16,14 +16,16 @@ func (o *observation) entry() Entry {
 	return Entry{Revision: o.Leader.Revision, Index: o.Group.Index}
 }
 
-// countOf is how often the leader's group was recreated. What a group replaces counts
-// as the group itself until its count has moved.
+// countOf is how often the leader's group was recreated. What was counted of the group
+// that it replaces, and has not moved yet, counts as its own.
 func (o *observation) countOf(counts *Counts) (Count, bool) {
 	count, found := counts.counts[o.entry()]
-	if !found && o.Leader.Replaces != "" {
-		count, found = counts.counts[Entry{Revision: o.Leader.Revision, Index: o.Leader.Replaces}]
+	if o.Leader.Replaces == "" {
+		return count, found
 	}
-	return count, found
+	theirs, more := counts.counts[Entry{Revision: o.Leader.Revision, Index: o.Leader.Replaces}]
+	count.Restarts += theirs.Restarts
+	return count, found || more
 }
 
 // isNone: a failure is left to Kubernetes.

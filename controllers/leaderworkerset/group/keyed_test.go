@@ -135,7 +135,7 @@ func TestCountOfWhatIsReplaced(t *testing.T) {
 	own := Counts{counts: map[Entry]Count{
 		{Revision: "rev", Index: keyOf("b")}: {Restarts: 2}, {Revision: "rev", Index: keyOf("a")}: {Restarts: 3},
 	}}
-	if count, _ := o.countOf(&own); count.Restarts != 3 {
+	if count, _ := o.countOf(&own); count.Restarts != 5 {
 		t.Errorf("count %+v", count)
 	}
 }
@@ -148,8 +148,8 @@ func TestMoveCounts(t *testing.T) {
 	}{
 		"nothing to move": {map[Entry]Count{}, map[Entry]Count{}, false},
 		"moves":           {map[Entry]Count{a: {2, "x"}}, map[Entry]Count{b: {2, "x"}}, true},
-		"not over another": {
-			map[Entry]Count{a: {2, "x"}, b: {1, "y"}}, map[Entry]Count{b: {1, "y"}}, true,
+		"adds up with what was counted before it moved": {
+			map[Entry]Count{a: {2, "x"}, b: {1, "y"}}, map[Entry]Count{b: {3, "y"}}, true,
 		},
 	}
 	for name, tc := range tests {

@@ -41,7 +41,7 @@ type model struct {
 // change is one event of a watch.
 type change struct{ before, after client.Object }
 
-var modelKinds = []string{"Pod", "StatefulSet", "LeaderWorkerSet", "ControllerRevision"}
+var modelKinds = []string{"Pod", "StatefulSet", "Deployment", "ReplicaSet", "LeaderWorkerSet", "ControllerRevision"}
 
 func newModel(t *testing.T) *model {
 	return &model{
@@ -126,6 +126,8 @@ func (m *model) remove(obj client.Object, uid types.UID, policy metav1.DeletionP
 		if obj.GetDeletionTimestamp() == nil {
 			deadline := metav1.NewTime(m.now.Add(30 * time.Second))
 			obj.SetDeletionTimestamp(&deadline)
+			grace := int64(30)
+			obj.SetDeletionGracePeriodSeconds(&grace)
 		}
 		switch policy {
 		case metav1.DeletePropagationForeground:
@@ -208,6 +210,7 @@ func (c modelClient) List(_ context.Context, into client.ObjectList, options ...
 	keysOf := map[string]func(metav1.Object) []string{
 		identity.PodsByGroupIndex: identity.PodsByGroup, identity.LeadersBySetIndex: identity.LeadersBySet,
 		identity.WorkerStatefulSetsBySetIndex: identity.WorkerStatefulSetsBySet, identity.RevisionsBySetIndex: identity.RevisionsBySet,
+		identity.EndingWorkersBySetIndex: identity.EndingWorkersBySet, identity.ReplacementsByGroupIndex: identity.ReplacementsByGroup,
 	}
 	requirement := o.FieldSelector.Requirements()[0]
 	items := reflect.ValueOf(into).Elem().FieldByName("Items")

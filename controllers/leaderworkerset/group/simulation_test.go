@@ -53,6 +53,7 @@ type simulation struct {
 	users     int                  // leaders that users deleted
 	managers  map[types.UID]bool   // leaders that the manager deleted
 	made      map[string]int       // leaders that were made, by name
+	drawn     int                  // keys of leaders
 	writes    []string             // of the manager
 	history   []string
 }
@@ -74,6 +75,11 @@ func newSimulation(t *testing.T, seed uint64, build func(*lwstest.Builder)) *sim
 	s.must(s.create(history))
 	replicas := int32(simGroups)
 	key := revision.Key(history)
+	if lwsv1.GroupIdentity(set) == lwsv1.HashGroupIdentity {
+		s.makeDeployment(set, key)
+		s.restart()
+		return s
+	}
 	s.must(s.create(&appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: "x", Labels: identity.LeaderStatefulSetLabels("x", key),
@@ -132,9 +138,14 @@ func (s *simulation) restart() {
 			s.show(kind)
 		}
 	}
-	for _, obj := range s.cached {
+	// The first lists of the watches.
+	for _, key := range slices.Sorted(maps.Keys(s.cached)) {
+		obj := s.cached[key]
 		if group, ok := groupOf(obj); ok {
 			s.queue.Add(group)
+		}
+		if p, ok := obj.(*corev1.Pod); ok {
+			s.waker.pod(s.t.Context(), p, s.queue)
 		}
 	}
 }
@@ -174,11 +185,25 @@ func (s *simulation) expectNoPredecessor(leaderPod *corev1.Pod) {
 	if lwsv1.RestartPolicy(s.live[modelKey("LeaderWorkerSet", "x")].(*lwsv1.LeaderWorkerSet)) == lwsv1.NoneRestartPolicy {
 		return // its workers are its own
 	}
+	predecessor := groupNameOf(leaderPod)
+	if group, ok := identity.GroupOfPod(leaderPod); ok && group.HasKey() {
+		replaced, ok := identity.ReplacedBy(leaderPod)
+		if !ok {
+			return
+		}
+		predecessor = replaced.Name()
+	}
 	for _, p := range liveOnes[*corev1.Pod](s.model) {
-		if strings.HasPrefix(p.Name, leaderPod.Name+"-") {
+		if p != leaderPod && groupNameOf(p) == predecessor {
 			s.fail("%s is admitted while %s is there", leaderPod.UID, p.UID)
 		}
 	}
+}
+
+// groupNameOf is what the group of a pod is called.
+func groupNameOf(p *corev1.Pod) string {
+	group, _ := identity.GroupOfPod(p)
+	return group.Name()
 }
 
 func pick[T any](s *simulation, from []T) (T, bool) {
@@ -219,6 +244,10 @@ func (s *simulation) showSomething() bool {
 			pass[*corev1.Pod](s.t.Context(), s.waker.pods(), s.queue, event.before, event.after)
 		case "StatefulSet":
 			pass[*appsv1.StatefulSet](s.t.Context(), s.waker.statefulSets(), s.queue, event.before, event.after)
+		case "Deployment":
+			pass[*appsv1.Deployment](s.t.Context(), s.waker.deployments(), s.queue, event.before, event.after)
+		case "ReplicaSet":
+			pass[*appsv1.ReplicaSet](s.t.Context(), s.waker.replicaSets(), s.queue, event.before, event.after)
 		case "LeaderWorkerSet":
 			pass[*lwsv1.LeaderWorkerSet](s.t.Context(), s.waker.sets(), s.queue, event.before, event.after)
 		}
@@ -270,8 +299,11 @@ func (s *simulation) makeSomething() bool {
 		if set.DeletionTimestamp == nil && s.makePodOf(set) {
 			return true
 		}
+		if set.DeletionTimestamp == nil && s.countReady(set) {
+			return true
+		}
 	}
-	return false
+	return s.makeKeyedLeader()
 }
 
 func (s *simulation) makePodOf(set *appsv1.StatefulSet) bool {
@@ -411,7 +443,7 @@ func (s *simulation) dependents(of client.Object) []client.Object {
 func (s *simulation) storeCounts() bool {
 	set := s.live[modelKey("LeaderWorkerSet", "x")].(*lwsv1.LeaderWorkerSet)
 	counts, _ := ReadCounts(set)
-	changed := false
+	changed := s.moveCounts(&counts)
 	for _, report := range s.reports.ForSet(client.ObjectKeyFromObject(set)) {
 		if report.Restart != nil {
 			changed = counts.Raise(report.Restart.Entry, report.Restart.Leader) || changed
@@ -421,7 +453,8 @@ func (s *simulation) storeCounts() bool {
 		}
 	}
 	if changed {
-		s.note("the set counts")
+		restarts, _ := counts.Annotations()
+		s.note("the set counts %s", restarts)
 		s.update(set, func(obj client.Object) {
 			restarts, leaders := counts.Annotations()
 			obj.SetAnnotations(map[string]string{
@@ -442,7 +475,7 @@ func (s *simulation) disturb() {
 	}
 	members := []*corev1.Pod{leaderPod}
 	for _, p := range liveOnes[*corev1.Pod](s.model) {
-		if strings.HasPrefix(p.Name, leaderPod.Name+"-") && p.DeletionTimestamp == nil {
+		if !identity.IsLeader(p) && groupNameOf(p) == groupNameOf(leaderPod) && p.DeletionTimestamp == nil {
 			members = append(members, p)
 		}
 	}
@@ -451,7 +484,7 @@ func (s *simulation) disturb() {
 	}
 	member, policy := members[s.rng.IntN(len(members))], policies[s.rng.IntN(len(policies))]
 	what := s.rng.IntN(5)
-	workers, hasWorkers := s.live[modelKey("StatefulSet", leaderPod.Name)]
+	workers, hasWorkers := s.live[modelKey("StatefulSet", groupNameOf(leaderPod))]
 	switch {
 	case what == 0 && hasWorkers && workers.GetDeletionTimestamp() == nil:
 		s.note("user: deletes StatefulSet %s, %s", workers.GetUID(), policy)
@@ -528,10 +561,14 @@ func (s *simulation) expectRest() {
 		}
 		if identity.IsLeader(p) {
 			generations += s.made[p.Name]
+			s.expectGroupReady(p)
 			if s.disturbed[p.UID] != "" {
 				s.fail("%s is still there after what happened to its generation: %s", p.UID, s.disturbed[p.UID])
 			}
 		}
+	}
+	if s.drawn > 0 {
+		generations = s.drawn
 	}
 	if want := simGroups + len(s.disturbed); generations != want {
 		s.fail("%d generations, want %d: something happened to %v", generations, want, s.disturbed)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"runtime/debug"
 	"testing"
@@ -66,12 +68,13 @@ func TestProgram(t *testing.T) {
 	if err := json.Unmarshal(first.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	found := false
-	for _, p := range d.Packages {
-		found = found || p.Name == "github.com/google/go-cmp"
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !found {
-		t.Error("a module that the program is made of is not in its document")
+	want := []checksum{{"SHA256", fmt.Sprintf("%x", sha256.Sum256(data))}}
+	if diff := cmp.Diff(want, d.Packages[0].Checksums); diff != "" {
+		t.Errorf("checksum of the program (-want +got)\n%s", diff)
 	}
 	if err := run(nil, &first); err == nil {
 		t.Error("no program is described")
