@@ -37,7 +37,7 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 		return nil, err
 	}
 	gangs := newProvider(configuration)
-	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, gangs.Kinds()...)
+	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, servedKinds(connection.rest, gangs.Kinds())...)
 	if err != nil {
 		return nil, err
 	}
