@@ -2,6 +2,7 @@ package leaderworkerset
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +23,10 @@ type wanted struct {
 	Desired runtime.ApplyConfiguration // with the UID of Live when that is the set's
 	Applied func() *string             // version of the object after an apply, whose answer is read into Desired
 	Live    client.Object
-	Fresh   client.Object // empty, of the kind, to read an answer into
+	Fresh   client.Object // of the kind, to read an answer into
+	// AsPatch: there is no typed apply configuration of the kind. What is read into
+	// Fresh is the answer to the apply then.
+	AsPatch bool
 	Claim   claim
 	Differs bool
 }
@@ -129,8 +133,7 @@ func (w *writer) applyObject(ctx context.Context, o wanted) bool {
 		w.failed(write{verbUpdate, "the field managers of " + o.String()}, err)
 		return false
 	}
-	err = w.client.Apply(ctx, o.Desired, client.FieldOwner(lwsv1.FieldManager), client.ForceOwnership)
-	if err != nil {
+	if err := w.sendApply(ctx, o); err != nil {
 		w.failed(write{verbUpdate, o.String()}, err)
 		return false
 	}
@@ -141,6 +144,20 @@ func (w *writer) applyObject(ctx context.Context, o wanted) bool {
 	}
 	w.remembered.announce(o.String(), "")
 	return true
+}
+
+// sendApply keeps to one representation of each kind, the typed one: the client
+// remembers by it what was written.
+func (w *writer) sendApply(ctx context.Context, o wanted) error {
+	if !o.AsPatch {
+		return w.client.Apply(ctx, o.Desired, client.FieldOwner(lwsv1.FieldManager), client.ForceOwnership)
+	}
+	encoded, err := json.Marshal(o.Desired)
+	if err != nil {
+		return err
+	}
+	return w.client.Patch(ctx, o.Fresh, client.RawPatch(types.ApplyPatchType, encoded),
+		client.FieldOwner(lwsv1.FieldManager), client.ForceOwnership)
 }
 
 // migrate gives the fields that we wrote by Create, or an earlier release by

@@ -155,14 +155,17 @@ func wantedObject(seen *observation, desired, live client.Object) (wanted, error
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	applied := &unstructured.Unstructured{Object: content}
-	fresh := &unstructured.Unstructured{}
-	fresh.SetGroupVersionKind(desired.GetObjectKind().GroupVersionKind())
+	fresh, ok := desired.DeepCopyObject().(client.Object)
+	if !ok {
+		return wanted{}, fmt.Errorf("copy %s: it is no object", scheduling.RefOf(desired))
+	}
 	o := wanted{
 		Kind: desired.GetObjectKind().GroupVersionKind(), Name: desired.GetName(),
 		Desired: client.ApplyConfigurationFromUnstructured(applied),
-		Applied: func() *string { version := applied.GetResourceVersion(); return &version },
+		Applied: func() *string { version := fresh.GetResourceVersion(); return &version },
 		Live:    live,
 		Fresh:   fresh,
+		AsPatch: true,
 	}
 	if live == nil {
 		return o, nil
