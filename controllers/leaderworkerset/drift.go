@@ -65,7 +65,8 @@ func differs(desired, bare any, live metav1.Object, labels, annotations map[stri
 		return false, err
 	}
 	// A live object read through a typed client has no kind; that is what it was
-	// read as.
+	// read as. What is unstructured already was not copied.
+	want = maps.Clone(want)
 	delete(want, "kind")
 	delete(want, "apiVersion")
 	return !containsMap(have, want), nil

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	appsapply "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -184,5 +185,19 @@ func TestServiceDiffers(t *testing.T) {
 				t.Errorf("differs: %t, want %t", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestComparingLeavesTheDesiredObjectAsItIs(t *testing.T) {
+	desired := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"key": "new"},
+	}}
+	live := &corev1.ConfigMap{Data: map[string]string{"key": "old"}}
+	different, err := differs(desired, live, live, nil, nil)
+	if err != nil || !different {
+		t.Fatalf("differs = %v, %v, want true", different, err)
+	}
+	if kind := desired.GroupVersionKind(); kind != corev1.SchemeGroupVersion.WithKind("ConfigMap") {
+		t.Errorf("what is to be applied is now %q, want a ConfigMap", kind)
 	}
 }
