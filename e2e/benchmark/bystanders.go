@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -80,14 +79,4 @@ func (p profiles) LiveHeap(ctx context.Context) (float64, error) {
 		}
 	}
 	return 0, fmt.Errorf("heap of the manager: %s does not tell it", request.URL)
-}
-
-// freeAddress is one of this machine that nobody listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "localhost:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }

@@ -64,9 +64,11 @@ func run(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("%s: at least 1 group of at least 2 pods is needed", o.shape)
 	}
 	if o.pprof == "" {
-		if o.pprof, err = freeAddress(ctx); err != nil {
+		port, err := controlplane.FreePort(ctx)
+		if err != nil {
 			return err
 		}
+		o.pprof = fmt.Sprintf("127.0.0.1:%d", port)
 	}
 	dir, err := os.MkdirTemp("", "lws-benchmark-")
 	if err != nil {

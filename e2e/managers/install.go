@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +39,7 @@ func Prepare(ctx context.Context, cluster *controlplane.Cluster, shipped Shipped
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort(ctx)
+	port, err := controlplane.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,17 +91,4 @@ func Kubectl(ctx context.Context, cluster *controlplane.Cluster, stdin []byte, a
 		return nil, fmt.Errorf("kubectl %s: %w\n%s", args[0], err, bytes.TrimSpace(errs.Bytes()))
 	}
 	return out.Bytes(), nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer listener.Close()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("find a free port: %s is no TCP address", listener.Addr())
-	}
-	return address.Port, nil
 }

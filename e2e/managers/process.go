@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
+	"sigs.k8s.io/lws/e2e/cluster/controlplane"
 )
 
 const (
@@ -67,7 +68,7 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 	var err error
 	if options.Replica != "" {
 		replica = options.Replica
-		if webhookPort, err = freePort(ctx); err != nil {
+		if webhookPort, err = controlplane.FreePort(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -88,11 +89,11 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 
 // configure writes the files that the process reads.
 func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, options Options) (file, kubeconfig string, err error) {
-	metrics, err := freePort(ctx)
+	metrics, err := controlplane.FreePort(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	probes, err := freePort(ctx)
+	probes, err := controlplane.FreePort(ctx)
 	if err != nil {
 		return "", "", err
 	}

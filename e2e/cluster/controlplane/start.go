@@ -6,14 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -97,29 +94,13 @@ func (s *state) choosePorts(ctx context.Context, c component) error {
 		if name == apiPort {
 			wanted = s.Options.Port
 		}
-		port, err := freePort(ctx, wanted)
+		port, err := wantedPort(ctx, wanted)
 		if err != nil {
 			return err
 		}
 		s.setPort(name, port)
 	}
 	return nil
-}
-
-func freePort(ctx context.Context, wanted int) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", localAddress(wanted))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return 0, fmt.Errorf("port %d of %s is in use: stop what listens there or choose another", wanted, loopback)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("port %d of %s: %w", wanted, loopback, err)
-	}
-	defer func() { _ = listener.Close() }()
-	address, err := netip.ParseAddrPort(listener.Addr().String())
-	if err != nil {
-		return 0, err
-	}
-	return int(address.Port()), nil
 }
 
 // healthCheck asks an endpoint of a component.
