@@ -24,8 +24,8 @@ import (
 // patience is how long a spec waits for what takes seconds on an idle machine, and
 // longPatience for what takes a minute.
 const (
-	patience     = 2 * time.Minute
-	longPatience = 3 * patience
+	patience     = 4 * time.Minute
+	longPatience = 2 * patience
 )
 
 // scenario is a namespace of its own for one spec, and all that was recorded in it.
