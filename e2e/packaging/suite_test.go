@@ -23,7 +23,7 @@ import (
 )
 
 // patience is how long a spec waits for what takes seconds on an idle machine.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // postRender is the port of webhooks, in the environment of Helm's post-renderer. That
 // is this program: webhooks of a release are called on this machine.

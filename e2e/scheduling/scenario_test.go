@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long a spec waits for what takes seconds on an idle machine.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 const poolLabel = "pool"
 
