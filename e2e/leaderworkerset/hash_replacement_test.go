@@ -273,13 +273,14 @@ var _ = Describe("Replacement with Hash identity", func() {
 		s.awaitAvailable(name)
 		s.awaitGroups(name, 5, 2)
 		for range 10 {
-			for key := range s.standing(name) {
+			before := s.standing(name)
+			for key := range before {
 				s.restartWorker(name, key)
 			}
 			s.await("all groups are others", func() (string, bool) {
 				replaced := 0
-				for _, leader := range s.standing(name) {
-					if leader.Annotations[lwsv1.ReplacesAnnotationKey] != "" && isReady(leader) && leader.Annotations[lwsv1.GroupMembersAnnotationKey] != "" {
+				for key, leader := range s.standing(name) {
+					if before[key] == nil && leader.Annotations[lwsv1.ReplacesAnnotationKey] != "" && isReady(leader) && leader.Annotations[lwsv1.GroupMembersAnnotationKey] != "" {
 						replaced++
 					}
 				}
