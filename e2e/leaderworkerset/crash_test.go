@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -91,7 +94,10 @@ func (story story) play(s *scenario, armed, end func()) map[string]string {
 	s.awaitMemory("story", replicas)
 	end()
 	s.touchAndAwaitReaction("story")
-	s.awaitAvailable("story")
+	s.awaitPods("story", podNames("story", replicas, int(*object.Spec.LeaderWorkerTemplate.Size))...)
+	s.awaitSet("story", "has what it wants and no more", func(set *lwsv1.LeaderWorkerSet) bool {
+		return isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable) && int(set.Status.Replicas) == replicas
+	})
 	found := s.state("story")
 	for pod, uids := range s.History().UIDs("story") {
 		found["lives of "+pod] = fmt.Sprint(len(uids))
@@ -101,6 +107,29 @@ func (story story) play(s *scenario, armed, end func()) map[string]string {
 		s.expectBudget("story", replicas, 1, 1, mark)
 	}
 	return found
+}
+
+// nudge wakes the StatefulSet controller until the spec ends: after some pods that it
+// could not make while the webhook was down it would wait for minutes.
+func (s *scenario) nudge() {
+	go func() {
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-time.After(3 * time.Second):
+			}
+			sets := &appsv1.StatefulSetList{}
+			if s.env.Client.List(s.ctx, sets, client.InNamespace(s.namespace)) != nil {
+				continue
+			}
+			for i := range sets.Items {
+				patch := fmt.Sprintf(`{"metadata":{"annotations":{"nudged":%q}}}`, time.Now().String())
+				// One that is gone, or an API server that is busy: the next round is soon.
+				_ = s.env.Client.Patch(s.ctx, &sets.Items[i], client.RawPatch(types.MergePatchType, []byte(patch)))
+			}
+		}
+	}()
 }
 
 var _ = Describe("A manager that dies at its writes", Serial, func() {
@@ -117,6 +146,7 @@ var _ = Describe("A manager that dies at its writes", Serial, func() {
 			Expect(s.env.Manager.Restart(s.ctx)).To(Succeed())
 			breaker.Close()
 		})
+		s.nudge()
 		crashes := 0
 		disturbed := story.play(s, func() { breaker.Arm(moment) }, func() {
 			crashes, err = breaker.Disarm(s.ctx)
