@@ -13,7 +13,7 @@ import (
 // expected are the errors that the specs bring about, and why they are no fault.
 var expected = map[string]string{
 	"because it is being terminated":                                            "specs end their namespaces with sets in them",
-	"error received after stop sequence was engaged leader election lost": "controller-runtime's, as a leader is stopped",
+	"error received after stop sequence was engaged leader election lost":       "controller-runtime's, as a leader is stopped",
 	"Unable to write event (may retry after sleeping) Post …: context canceled": "client-go's, as a manager is stopped",
 }
 
