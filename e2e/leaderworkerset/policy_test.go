@@ -138,7 +138,7 @@ var _ = Describe("An init container that always fails", func() {
 		s.awaitSet("looping", "is degraded", func(set *lwsv1.LeaderWorkerSet) bool { return isTrue(set, lwsv1.ConditionDegraded) })
 		s.touchAndAwaitReaction("looping")
 		s.expectLives("looping", 4, "looping-0") // the first and three recreations
-		Expect(s.Set("looping").Status.GroupRestarts).To(Equal(int32(3)))
+		s.awaitSet("looping", "has counted three", func(set *lwsv1.LeaderWorkerSet) bool { return set.Status.GroupRestarts == 3 })
 		Expect(s.History().Told("looping", lwsv1.ReasonRecreateGroup)).To(Equal(3))
 	})
 

@@ -283,7 +283,7 @@ func rollouts(in func() *scenario) {
 		s.awaitPods(name, podNames(name, 4, 2)...)
 		s.expectBudget(name, 4, 1, 1, mark)
 		s.expectUpdated(name, 2)
-		Expect(s.Set(name).Status.UpdatedReplicas).To(BeEquivalentTo(2))
+		s.awaitSet(name, "counts two updated groups", func(set *lwsv1.LeaderWorkerSet) bool { return set.Status.UpdatedReplicas == 2 })
 		for _, pod := range podNames(name, 2, 2) {
 			Expect(s.History().UIDs(name)[pod]).To(Equal(before[pod]), pod)
 		}

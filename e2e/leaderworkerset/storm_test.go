@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
 const (
@@ -136,7 +138,7 @@ var _ = Describe("A storm", func() {
 		s.awaitGeneration(name, stormGroups, stormSize, 2)
 		s.touchAndAwaitReaction(name)
 		s.expectGeneration(name, stormGroups, 2)
-		Expect(s.Set(name).Status.GroupRestarts).To(Equal(int32(stormGroups)))
+		s.awaitSet(name, "has counted each", func(set *lwsv1.LeaderWorkerSet) bool { return set.Status.GroupRestarts == stormGroups })
 		groupsAfter, setAfter := s.writes(name)
 		ofGroups, ofSet := len(groupsAfter)-len(groupsBefore), len(setAfter)-len(setBefore)
 		counts := 0
