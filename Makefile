@@ -14,8 +14,12 @@ PROGRAMS := lws-manager disaggregatedset-manager
 PLATFORMS ?= linux/amd64 linux/arm64 linux/s390x linux/ppc64le
 REGISTRY ?= localhost
 SEED ?= 1
-# Workload-aware scheduling is served by the newest Kubernetes only.
-NOT_SERVED := $(if $(filter 1.37,$(KUBE)),,-e /scheduling$$)
+# The suites beside that of leaderworkerset. Workload-aware scheduling is served by the
+# newest Kubernetes only.
+SUITES := $(if $(filter 1.37,$(KUBE)),./scheduling) ./packaging ./disaggregatedset
+# A spec that passes in its second attempt is reported as FLAKED: it is broken, but no
+# reason to throw away what else there is.
+GINKGO := go tool ginkgo --no-color --flake-attempts=2 --timeout=45m
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
@@ -64,8 +68,9 @@ e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	$(CLUSTER) build --kube $(KUBE)
 	cd e2e/cluster && go test -p 1 ./...
 	cd e2e/rules && go test ./...
-	cd e2e && KUBE=$(KUBE) go test -p 1 -timeout 30m $$(cd $(CURDIR)/e2e && go list ./... | grep -v -e /leaderworkerset$$ $(NOT_SERVED))
-	cd e2e && KUBE=$(KUBE) go tool ginkgo -procs=$(E2E_PROCS) --timeout=40m ./leaderworkerset
+	cd e2e && KUBE=$(KUBE) go test -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$')
+	cd e2e && KUBE=$(KUBE) $(GINKGO) $(SUITES)
+	cd e2e && KUBE=$(KUBE) $(GINKGO) -procs=$(E2E_PROCS) ./leaderworkerset
 
 test: unit integration e2e ## All tests, the fast ones first
 
