@@ -35,9 +35,11 @@ var _ = AfterSuite(judgePermissions)
 
 // unseen are permissions for scheduling objects that no request of a spec shows.
 var unseen = map[string]string{
-	"get compositepodgroups.scheduling.k8s.io":   "for a name that is taken, as with PodGroups",
-	"patch compositepodgroups.scheduling.k8s.io": "for one whose set was deleted without it",
-	"get podgroups.scheduling.volcano.sh":        "for a name that is taken",
+	"get compositepodgroups.scheduling.k8s.io":    "for a name that is taken, as with PodGroups",
+	"patch compositepodgroups.scheduling.k8s.io":  "for one whose set was deleted without it",
+	"delete compositepodgroups.scheduling.k8s.io": "for a group that is scaled away, if garbage collection is not faster",
+	"get workloads.scheduling.k8s.io":             "for a name that is taken, or one that the cache does not show yet",
+	"get podgroups.scheduling.volcano.sh":         "for a name that is taken",
 }
 
 // judgePermissions compares what the manager was seen to do with what its roles grant
