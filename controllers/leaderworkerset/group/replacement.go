@@ -95,11 +95,16 @@ func (r *Reconciler) observeExpected(ctx context.Context, o *observation) error 
 	if err != nil || maker == nil {
 		return err
 	}
+	// The leaders first: one that appears in between must not stand without its pair,
+	// for then the group would be let go as if it had been scaled away.
+	leaders, err := r.leadersOf(ctx, o.Group.SetKey())
+	if err != nil {
+		return err
+	}
 	pairs, err := r.pairs(ctx, o)
 	if err != nil {
 		return err
 	}
-	leaders, err := r.leadersOf(ctx, o.Group.SetKey())
 	standing := int32(0)
 	for _, p := range leaders {
 		if isGoing(p) || controllerOf(p).UID != maker.UID {
@@ -111,7 +116,7 @@ func (r *Reconciler) observeExpected(ctx context.Context, o *observation) error 
 		}
 	}
 	o.Expected = o.Expected || standing < replicasOr1(maker.Spec.Replicas)
-	return err
+	return nil
 }
 
 // pairs are what all leaders of the set that stand replace.
