@@ -14,6 +14,7 @@ import (
 var expected = map[string]string{
 	"because it is being terminated":                                            "specs end their namespaces with sets in them",
 	"error received after stop sequence was engaged leader election lost":       "controller-runtime's, as a leader is stopped",
+	"http: TLS handshake error":                                                 "clients of a manager that is stopped or killed give up",
 	"Unable to write event (may retry after sleeping) Post …: context canceled": "client-go's, as a manager is stopped",
 }
 
