@@ -218,8 +218,11 @@ var _ = Describe("Replacement with Hash identity", func() {
 				condition(set, lwsv1.ConditionAvailable).Reason == lwsv1.ReasonReplicaRestartBudgetExceeded
 		})
 		held := s.awaitHeld(name, key)
+		s.change(name, func(set *lwsv1.LeaderWorkerSet) {
+			set.Spec.GroupReplacementPolicy = lwsv1.ImmediateGroupReplacement
+		})
 		s.awaitHashReaction(name)
-		Expect(s.standing(name)[held.Labels[lwsv1.GroupKeyLabelKey]].Spec.SchedulingGates).NotTo(BeEmpty(), "a spent budget holds it")
+		Expect(s.standing(name)[held.Labels[lwsv1.GroupKeyLabelKey]].Spec.SchedulingGates).NotTo(BeEmpty(), "Immediate does not admit it")
 
 		By("passing the pair on")
 		s.removePod(held.Name)

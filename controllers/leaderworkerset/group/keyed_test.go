@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -327,5 +328,53 @@ func TestGatePatchTakesTheDeletionCost(t *testing.T) {
 		if len(got.Spec.SchedulingGates) != 0 || got.Annotations[corev1.PodDeletionCost] != want {
 			t.Errorf("cost %q: gates %v, annotations %v", value, got.Spec.SchedulingGates, got.Annotations)
 		}
+	}
+}
+
+func TestPlaceOfAnExhaustedGroup(t *testing.T) {
+	maker := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "set-rs", UID: "rs"}, Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(2))}}
+	leader := func(letter string, change ...func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: testGroup.Namespace, Name: "set-rs-" + letter, UID: types.UID(letter),
+			Labels: map[string]string{
+				lwsv1.SetNameLabelKey: testGroup.Set, lwsv1.WorkerIndexLabelKey: "0",
+				lwsv1.GroupIndexLabelKey: keyOf(letter), lwsv1.GroupKeyLabelKey: keyOf(letter),
+			},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kindReplicaSet, Name: "set-rs", UID: "rs", Controller: new(true)}},
+		}}
+		for _, c := range change {
+			c(p)
+		}
+		return p
+	}
+	going := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: testStart} }
+	gated := func(p *corev1.Pod) {
+		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: lwsv1.GroupReplacementSchedulingGate}}
+	}
+	others := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }
+	for name, tc := range map[string]struct {
+		leaders []*corev1.Pod
+		pairs   map[string]string
+		want    bool
+	}{
+		"its ReplicaSet is about to fill it":       {leaders: []*corev1.Pod{leader("a", going), leader("b")}, want: true},
+		"its own deletion is not in the cache yet": {leaders: []*corev1.Pod{leader("a"), leader("b")}, want: true},
+		"a leader is held for it": {
+			leaders: []*corev1.Pod{leader("a", going), leader("b"), leader("c", gated)},
+			pairs:   map[string]string{keyOf("c"): keyOf("a")}, want: true,
+		},
+		"a leader is held for another": {
+			leaders: []*corev1.Pod{leader("a", going), leader("b"), leader("c", gated)},
+			pairs:   map[string]string{keyOf("c"): keyOf("d")},
+		},
+		"scaled away":                   {leaders: []*corev1.Pod{leader("a", going), leader("b"), leader("c")}},
+		"another that is going as well": {leaders: []*corev1.Pod{leader("a", going), leader("b"), leader("c", going)}, want: true},
+		"leaders of another ReplicaSet": {leaders: []*corev1.Pod{leader("a", going), leader("b"), leader("c", others)}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := isPlaceOpen("a", keyOf("a"), maker, tc.leaders, tc.pairs); got != tc.want {
+				t.Errorf("isPlaceOpen = %v, want %v", got, tc.want)
+			}
+		})
 	}
 }

@@ -105,18 +105,25 @@ func (r *Reconciler) observeExpected(ctx context.Context, o *observation) error 
 	if err != nil {
 		return err
 	}
+	o.Expected = isPlaceOpen(o.Leader.UID, o.Group.Index, maker, leaders, pairs)
+	return nil
+}
+
+// isPlaceOpen: one of the maker's leaders that stand is held for an exhausted group, or
+// there are fewer of them than there are to be. The leader of the group itself is going,
+// also where the cache does not show that yet.
+func isPlaceOpen(leader types.UID, key string, maker *appsv1.ReplicaSet, leaders []*corev1.Pod, pairs map[string]string) bool {
 	standing := int32(0)
 	for _, p := range leaders {
-		if isGoing(p) || controllerOf(p).UID != maker.UID {
+		if p.UID == leader || isGoing(p) || controllerOf(p).UID != maker.UID {
 			continue
 		}
 		standing++
-		if group, ok := keyedLeader(p); ok && IsGated(p) && pairs[group.Index] == o.Group.Index {
-			o.Expected = true
+		if group, ok := keyedLeader(p); ok && IsGated(p) && pairs[group.Index] == key {
+			return true
 		}
 	}
-	o.Expected = o.Expected || standing < replicasOr1(maker.Spec.Replicas)
-	return nil
+	return standing < replicasOr1(maker.Spec.Replicas)
 }
 
 // pairs are what all leaders of the set that stand replace.
