@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 )
 
 // LogEntry is a line of a manager's log.
@@ -52,4 +54,24 @@ func parseLogEntry(line []byte) LogEntry {
 		return LogEntry{Level: "no entry", Message: string(bytes.TrimSpace(line))}
 	}
 	return entry
+}
+
+// passing is what differs from one line of a log to the next.
+var passing = regexp.MustCompile(`e2e-[a-z0-9]+/\S+|\b[0-9a-f]{8,}\b|"[^"]*"|'[^']*'`)
+
+// Unexplained counts the entries that have none of the expected texts in them, without
+// what differs from one to the next.
+func Unexplained(entries []LogEntry, expected map[string]string) map[string]int {
+	found := map[string]int{}
+	for _, entry := range entries {
+		text := passing.ReplaceAllString(entry.String(), "…")
+		isExpected := false
+		for part := range expected {
+			isExpected = isExpected || strings.Contains(text, part)
+		}
+		if !isExpected {
+			found[text]++
+		}
+	}
+	return found
 }
