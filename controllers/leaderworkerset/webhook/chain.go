@@ -30,9 +30,9 @@ type reader struct {
 }
 
 // get is false if the object does not exist. A cache that cannot answer, because
-// it is still being filled, is asked no further.
+// it is still being filled, is asked no further. What it answers is only read.
 func (r reader) get(ctx context.Context, key types.NamespacedName, obj client.Object) (bool, error) {
-	if r.cached.Get(ctx, key, obj) == nil {
+	if r.cached.Get(ctx, key, obj, client.UnsafeDisableDeepCopy) == nil {
 		return true, nil
 	}
 	err := r.live.Get(ctx, key, obj)

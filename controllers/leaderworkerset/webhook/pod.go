@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -125,18 +124,4 @@ func (m *membership) identify(pod *corev1.Pod) (podspec.NewLeader, error) {
 		return podspec.HashLeader(pod, rand.Text()[:keyCharacters]), nil
 	}
 	return podspec.OrdinalLeader(pod)
-}
-
-// patched is the difference between two states of a pod, not between the pod and
-// what was sent: fields that are newer than our libraries are in neither and stay.
-func patched(before, after *corev1.Pod) admission.Response {
-	original, err := json.Marshal(before)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
-	}
-	current, err := json.Marshal(after)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
-	}
-	return admission.PatchResponseFromRaw(original, current)
 }
