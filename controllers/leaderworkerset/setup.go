@@ -62,7 +62,7 @@ const (
 
 	// coalescing is how long events of a set's children wait for others: a rollout
 	// step or a group that starts makes many at once.
-	coalescing = 100 * time.Millisecond
+	coalescing = 200 * time.Millisecond
 )
 
 // Setup adds the reconciler of sets to a manager. The manager's cache has the

@@ -82,6 +82,10 @@ func (w *world) notifier() toolscache.ResourceEventHandler {
 	}
 }
 
+// interval is after which a condition is looked at again though nothing that is watched
+// has changed: it may be about something else.
+const interval = time.Second
+
 // until waits for the condition, which says what it sees while it does not hold.
 func (w *world) until(ctx context.Context, limit time.Duration, condition func() (seen string, holds bool, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -93,6 +97,7 @@ func (w *world) until(ctx context.Context, limit time.Duration, condition func()
 		}
 		select {
 		case <-w.changed:
+		case <-time.After(interval):
 		case <-ctx.Done():
 			return fmt.Errorf("after %s still: %s", limit, seen)
 		}

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -128,7 +127,7 @@ func (s *simulation) restart() {
 	s.note("manager starts")
 	s.crashing = false
 	s.reports = NewReports()
-	s.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[identity.Group]())
+	s.queue = newQueue()
 	s.timers = map[identity.Group]time.Time{}
 	s.groups = New(modelClient{model: s.model}, modelClient{model: s.model, past: true}, events.NewFakeRecorder(100000),
 		Options{Reports: s.reports, Clock: s.clock})

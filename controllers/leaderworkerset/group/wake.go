@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"reflect"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -69,9 +70,18 @@ func (w *waker) pod(ctx context.Context, p *corev1.Pod, q queue) {
 	}
 }
 
+// coalescing is how long an event of a worker waits for others of its group: workers
+// are made, placed, started and ended together.
+const coalescing = 100 * time.Millisecond
+
 func wakePod(p *corev1.Pod, q queue) {
-	if group, ok := identity.GroupOfPod(p); ok {
+	group, ok := identity.GroupOfPod(p)
+	switch {
+	case !ok:
+	case identity.IsLeader(p):
 		q.Add(group)
+	default:
+		q.AddAfter(group, coalescing)
 	}
 }
 

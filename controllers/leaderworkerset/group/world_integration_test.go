@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -104,7 +103,7 @@ func (w *world) restart() {
 	w.mu.Lock()
 	w.recorder = events.NewFakeRecorder(10000)
 	w.reports = NewReports()
-	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[identity.Group]())
+	w.queue = newQueue()
 	w.after = map[identity.Group]time.Duration{}
 	w.groups = New(w.counting(api), w.readingLive(live), w.recorder, Options{Reports: w.reports, Clock: w.clock})
 	w.waker = &waker{reader: api, ledger: w.groups.ledger, paired: w.groups.paired}
