@@ -121,19 +121,14 @@ type generation struct {
 func generationOf(l *leader, workers *workerSet, groupName string, pods []pod) generation {
 	g := generation{Leader: l}
 	for _, p := range pods {
-		switch {
-		case workers != nil && p.Controller.UID == workers.UID:
-			if l == nil || p.Index < l.Size {
-				g.Workers = append(g.Workers, p)
-			}
-		case p.Controller == owner{} && l != nil && !l.Gated:
-			if p.Index < l.Size {
-				g.Workers = append(g.Workers, p)
-			}
-		case p.Controller == owner{}:
+		switch kinshipOf(&p, l, workers, groupName) {
+		case kinMember:
+			g.Workers = append(g.Workers, p)
+		case kinOrphan:
 			g.Orphans = append(g.Orphans, p)
-		case p.Controller.Kind == kindStatefulSet && p.Controller.Name == groupName:
+		case kinPredecessor:
 			g.Predecessors = append(g.Predecessors, p)
+		case kinStranger:
 		}
 	}
 	if l == nil || len(g.Predecessors) == 0 {
@@ -144,6 +139,31 @@ func generationOf(l *leader, workers *workerSet, groupName string, pods []pod) g
 		return all
 	}
 	return g
+}
+
+// kinship is what a worker pod is to the living generation of its group.
+type kinship int
+
+const (
+	kinStranger    kinship = iota // of no generation, or above the size of the group
+	kinMember                     // of the living one
+	kinOrphan                     // of an earlier one, and no controller will end it
+	kinPredecessor                // of an earlier one
+)
+
+func kinshipOf(p *pod, l *leader, workers *workerSet, groupName string) kinship {
+	switch {
+	case workers != nil && p.Controller.UID == workers.UID, p.Controller == owner{} && l != nil && !l.Gated:
+		if l != nil && p.Index >= l.Size {
+			return kinStranger
+		}
+		return kinMember
+	case p.Controller == owner{}:
+		return kinOrphan
+	case p.Controller.Kind == kindStatefulSet && p.Controller.Name == groupName:
+		return kinPredecessor
+	}
+	return kinStranger
 }
 
 // members are all pods of the living generation.

@@ -97,29 +97,30 @@ func (in *workersInput) takesOver() bool {
 
 // living is the worker StatefulSet of the living generation, nil if there is none.
 func (in *workersInput) living() *workerSet {
-	if in.Workers == nil {
-		return nil
-	}
-	if in.Leader == nil {
-		if in.Stay && in.belonging() == ofSet {
-			return in.Workers
-		}
-		return nil
-	}
-	switch in.belonging() {
-	case ofLeader:
+	if in.Workers != nil && in.isLiving() {
 		return in.Workers
-	case ofSet:
-		if !in.Leader.Gated && in.Workers.Revision == in.Leader.Revision || in.takesOver() {
-			return in.Workers
-		}
-	case ofNobody:
-		if !in.Leader.Gated && in.Workers.Revision == in.Leader.Revision {
-			return in.Workers
-		}
-	case ofPredecessor, ofSomebody:
 	}
 	return nil
+}
+
+// isLiving says whether the worker StatefulSet is of the living generation. What is not
+// the leader's by its owner can be so by its revision, once the leader is past its gate.
+func (in *workersInput) isLiving() bool {
+	whose := in.belonging()
+	if in.Leader == nil {
+		return in.Stay && whose == ofSet
+	}
+	isOfLeaderRevision := !in.Leader.Gated && in.Workers.Revision == in.Leader.Revision
+	switch whose {
+	case ofLeader:
+		return true
+	case ofSet:
+		return isOfLeaderRevision || in.takesOver()
+	case ofNobody:
+		return isOfLeaderRevision
+	case ofPredecessor, ofSomebody:
+	}
+	return false
 }
 
 // workersOfLiving decides about the workers of a leader past its gate. Past the gate
