@@ -1,8 +1,7 @@
 package disaggregatedset
 
 import (
-	"context"
-	"encoding/json"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -23,35 +22,35 @@ func TestDisaggregatedSet(t *testing.T) {
 // process only: specs that stop one are Serial.
 var shared *harness.Environment
 
-// address is what a process needs to join the environment.
-type address struct{ Dir, Name string }
-
 var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {
 	var err error
 	shared, err = harness.Start(ctx, harness.Options{
 		Suite: "disaggregatedset", Shipped: managers.DisaggregatedSet(), Beside: []managers.Shipped{managers.LWS()}, Log: GinkgoWriter,
 	})
 	Expect(err).NotTo(HaveOccurred())
-	options := shared.Cluster.Options()
-	text, err := json.Marshal(address{Dir: options.Dir, Name: options.Name})
-	Expect(err).NotTo(HaveOccurred())
-	return text
-}, func(text []byte) {
+	return shared.Address()
+}, func(address []byte) {
 	if shared != nil {
 		return
 	}
-	var at address
-	Expect(json.Unmarshal(text, &at)).To(Succeed())
 	var err error
-	shared, err = harness.Join(at.Dir, at.Name)
+	shared, err = harness.Join(address)
 	Expect(err).NotTo(HaveOccurred())
 })
 
-var _ = SynchronizedAfterSuite(func() {}, func() {
+var _ = SynchronizedAfterSuite(func() {}, func(ctx SpecContext) {
 	if shared == nil {
 		return
 	}
 	DeferCleanup(func() { Expect(shared.Stop()).To(Succeed()) })
-	judgeLog()
-	judgePermissions(context.Background())
+	found, err := shared.Judge(ctx, isWhole(), exceptions)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(found).To(BeEmpty(), "what the manager was seen to do")
 })
+
+// isWhole: nobody asked for some of the specs only.
+func isWhole() bool {
+	suite, _ := GinkgoConfiguration()
+	return suite.LabelFilter == "" && len(slices.Concat(
+		suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles)) == 0
+}

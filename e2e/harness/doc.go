@@ -16,4 +16,7 @@
 //     had some of their roles only.
 //   - further kinds: what a suite wants to be recorded besides.
 //   - request: a line of the audit log, of the manager alone.
+//   - life: what a manager does from its start to its end. One log has all its lives.
+//   - finding: what a manager did in any of its lives and should not have, as a
+//     sentence. An exception is what looks like a finding and is none.
 package harness

@@ -107,8 +107,14 @@ func (e *Environment) install(ctx context.Context, options Options) (err error) 
 	return err
 }
 
+// Address is what another process needs to join the environment.
+func (e *Environment) Address() []byte {
+	return []byte(e.Cluster.Dir())
+}
+
 // Join finds an environment that another process started.
-func Join(dir, name string) (*Environment, error) {
+func Join(address []byte) (*Environment, error) {
+	dir, name := filepath.Split(string(address))
 	cluster, err := controlplane.Open(dir, name)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package scheduling
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -31,34 +30,20 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(shared.Stop()).To(Succeed()) })
 })
 
-var _ = AfterSuite(judgePermissions)
-
-// unseen are permissions for scheduling objects that no request of a spec shows.
-var unseen = map[string]string{
-	"get compositepodgroups.scheduling.k8s.io":    "for a name that is taken, as with PodGroups",
-	"patch compositepodgroups.scheduling.k8s.io":  "for one whose set was deleted without it",
-	"delete compositepodgroups.scheduling.k8s.io": "for a group that is scaled away, if garbage collection is not faster",
-	"get workloads.scheduling.k8s.io":             "for a name that is taken, or one that the cache does not show yet",
-	"get podgroups.scheduling.volcano.sh":         "for a name that is taken",
-}
-
-// judgePermissions compares what the manager was seen to do with what its roles grant
-// for scheduling objects. The other suite does so for all else.
-func judgePermissions(ctx SpecContext) {
-	suite, _ := GinkgoConfiguration()
-	if shared == nil || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
+var _ = AfterSuite(func(ctx SpecContext) {
+	if shared == nil {
 		return
 	}
-	granted, err := shared.Granted(ctx, managers.LWS())
+	found, err := shared.Judge(ctx, isWhole(), exceptions)
 	Expect(err).NotTo(HaveOccurred())
-	requests, err := shared.Audit(managers.LWS()).Next()
-	Expect(err).NotTo(HaveOccurred())
-	unused, beyond := harness.ComparePermissions(granted, requests)
-	Expect(beyond).To(BeEmpty(), "requests without a permission")
-	unexplained := slices.DeleteFunc(unused, func(permission string) bool {
-		return unseen[permission] != "" || !strings.Contains(permission, ".scheduling.")
-	})
-	Expect(unexplained).To(BeEmpty(), "permissions without a request")
+	Expect(found).To(BeEmpty(), "what the manager was seen to do")
+})
+
+// isWhole: nobody asked for some of the specs only.
+func isWhole() bool {
+	suite, _ := GinkgoConfiguration()
+	return suite.LabelFilter == "" && len(slices.Concat(
+		suite.FocusStrings, suite.SkipStrings, suite.FocusFiles, suite.SkipFiles)) == 0
 }
 
 // start starts an environment without nodes: each spec has its own.
