@@ -4,7 +4,6 @@ package disaggregatedset
 
 import (
 	"errors"
-	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -21,66 +20,6 @@ import (
 
 func pair(prefill, decode int32) *dstest.Builder {
 	return dstest.New("llm").Roles(budgeted("prefill", prefill), budgeted("decode", decode))
-}
-
-// invariants fails as soon as anybody could see a budget broken or a revision that
-// is ready without one of its roles.
-type invariants struct {
-	floor, ceiling map[string]int32
-	lowest         map[string]int32
-	highest        map[string]int32
-}
-
-func watchInvariants(w *world, floor, ceiling map[string]int32) *invariants {
-	i := &invariants{floor: floor, ceiling: ceiling, lowest: map[string]int32{}, highest: map[string]int32{}}
-	w.watch = i.check
-	return i
-}
-
-func (i *invariants) check(w *world) {
-	GinkgoHelper()
-	i.checkBudgets(w)
-	w.expectNoOrphans()
-}
-
-func (i *invariants) checkBudgets(w *world) {
-	GinkgoHelper()
-	ready, replicas := map[string]int32{}, map[string]int32{}
-	for _, set := range w.sets() {
-		key, _ := identity.KeyOf(set.Labels)
-		role := fmt.Sprintf("%d/%s", key.Slice, key.Role)
-		ready[role] += min(set.Status.ReadyReplicas, *set.Spec.Replicas)
-		replicas[role] += *set.Spec.Replicas
-	}
-	for role, floor := range i.floor {
-		Expect(ready[role]).To(BeNumerically(">=", floor), "ready replicas of %s: %s", role, w.describe())
-		if lowest, ok := i.lowest[role]; !ok || ready[role] < lowest {
-			i.lowest[role] = ready[role]
-		}
-	}
-	for role, ceiling := range i.ceiling {
-		Expect(replicas[role]).To(BeNumerically("<=", ceiling), "replicas of %s: %s", role, w.describe())
-		i.highest[role] = max(i.highest[role], replicas[role])
-	}
-}
-
-// expectNoOrphans looks at whole reconciles: no revision has one role without the
-// others.
-func (w *world) expectNoOrphans() {
-	GinkgoHelper()
-	some, lacks := map[string]bool{}, map[string]bool{}
-	for _, set := range w.sets() {
-		key, _ := identity.KeyOf(set.Labels)
-		revision := fmt.Sprintf("%d/%s sliceless %v", key.Slice, key.Revision, key.Sliceless)
-		if *set.Spec.Replicas > 0 {
-			some[revision] = true
-		} else {
-			lacks[revision] = true
-		}
-	}
-	for revision := range some {
-		Expect(lacks[revision]).To(BeFalse(), "revision %s lacks a role: %s", revision, w.describe())
-	}
 }
 
 var _ = Describe("A DisaggregatedSet", func() {
@@ -135,25 +74,6 @@ var _ = Describe("A DisaggregatedSet", func() {
 		Expect(before).NotTo(Equal(w.reload().ResourceVersion))
 	})
 
-	It("rolls out a template within the budgets", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(8, 4))
-		w.settle()
-		before := w.revision()
-		seen := watchInvariants(w, map[string]int32{"0/prefill": 8, "0/decode": 4}, map[string]int32{"0/prefill": 9, "0/decode": 5})
-		w.told()
-		w.change(image("server:2"))
-		w.settle()
-		Expect(w.revision()).NotTo(Equal(before))
-		Expect(w.replicas()).To(Equal([]string{"0/decode 4", "0/prefill 8"}))
-		Expect(w.services()).To(HaveLen(2))
-		Expect(seen.highest).To(Equal(map[string]int32{"0/prefill": 9, "0/decode": 5}), "surge was used")
-		events := w.told()
-		Expect(events[dsv1.ReasonRollingUpdateStarted]).To(Equal(1))
-		Expect(events[dsv1.ReasonRollingUpdateCompleted]).To(Equal(1))
-		Expect(events[dsv1.ReasonLWSDeleted]).To(Equal(1))
-		Expect(events).To(HaveLen(3))
-	})
-
 	It("ends the same wherever the manager dies", func(ctx SpecContext) {
 		w := newWorld(ctx, pair(3, 2))
 		w.settle()
@@ -193,51 +113,6 @@ var _ = Describe("A DisaggregatedSet", func() {
 		_, err := w.reconcile()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(w.condition(dsv1.ConditionAvailable).Status).To(Equal(metav1.ConditionTrue))
-	})
-
-	It("drains a broken revision before the one that serves", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(4, 2))
-		w.settle()
-		first := w.revision()
-		watchInvariants(w, map[string]int32{"0/prefill": 4, "0/decode": 2}, map[string]int32{"0/prefill": 5, "0/decode": 3})
-		w.change(image("broken"))
-		_, err := w.reconcile()
-		Expect(err).NotTo(HaveOccurred())
-		second := w.revision()
-		w.slow = []string{second}
-		w.settle()
-		Expect(w.services()).To(ConsistOf("llm-0-"+first+"-prefill-prv", "llm-0-"+first+"-decode-prv"))
-		w.change(image("server:3"))
-		w.settle()
-		Expect(w.replicas()).To(Equal([]string{"0/decode 2", "0/prefill 4"}))
-		Expect(w.condition(dsv1.ConditionAvailable).Status).To(Equal(metav1.ConditionTrue))
-	})
-
-	It("goes back to a revision that still exists", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(4, 2))
-		w.settle()
-		first, old := w.revision(), w.reload().Spec.Roles[0].Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image
-		w.slow = []string{"never"}
-		w.change(image("server:2"))
-		for range 4 {
-			_, err := w.reconcile()
-			Expect(err).NotTo(HaveOccurred())
-			w.becomeReady()
-		}
-		Expect(w.replicas()).To(HaveLen(4))
-		for _, set := range w.sets() {
-			key, _ := identity.KeyOf(set.Labels)
-			if key.Revision == first {
-				Expect(set.Annotations).To(HaveKey(dsv1.InitialReplicasAnnotationKey))
-			}
-		}
-		w.change(image(old))
-		w.settle()
-		Expect(w.revision()).To(Equal(first))
-		Expect(w.replicas()).To(Equal([]string{"0/decode 2", "0/prefill 4"}))
-		for _, set := range w.sets() {
-			Expect(set.Annotations).NotTo(HaveKey(dsv1.InitialReplicasAnnotationKey))
-		}
 	})
 
 	It("keeps live fields in sync without a revision", func(ctx SpecContext) {
@@ -335,27 +210,6 @@ var _ = Describe("A DisaggregatedSet", func() {
 		Expect(w.condition(dsv1.ConditionAvailable).Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("gives a revision that cannot be whole no replicas", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(2, 1))
-		w.settle()
-		w.change(image("server:2"))
-		w.counting.refuse = func(write string) error {
-			if write == "create llm-0-"+w.revision()+"-decode" || len(write) > 7 && write[:7] == "create " && write[len(write)-6:] == "decode" {
-				return errors.New("refused")
-			}
-			return nil
-		}
-		for range 3 {
-			_, err := w.reconcile()
-			Expect(err).To(HaveOccurred())
-			w.becomeReady()
-		}
-		Expect(w.replicas()).To(Equal([]string{"0/decode 1", "0/prefill 0", "0/prefill 2"}))
-		w.counting.refuse = nil
-		w.settle()
-		Expect(w.replicas()).To(Equal([]string{"0/decode 1", "0/prefill 2"}))
-	})
-
 	It("adds and removes slices without a rollout", func(ctx SpecContext) {
 		w := newWorld(ctx, pair(2, 1))
 		w.settle()
@@ -373,64 +227,6 @@ var _ = Describe("A DisaggregatedSet", func() {
 		events := w.told()
 		Expect(events[dsv1.ReasonLWSDeleted]).To(Equal(2))
 		Expect(events).To(HaveLen(1))
-	})
-
-	It("renames, adds and removes roles with the others", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(3, 2))
-		w.settle()
-		watchInvariants(w, map[string]int32{"0/decode": 2}, map[string]int32{"0/decode": 3})
-		w.change(func(spec *dsv1.DisaggregatedSetSpec) {
-			spec.Roles = []dsv1.DisaggregatedRoleSpec{budgeted("context", 3).Obj(), budgeted("decode", 2).Obj(), budgeted("router", 1).Obj()}
-		})
-		w.settle()
-		Expect(w.replicas()).To(Equal([]string{"0/context 3", "0/decode 2", "0/router 1"}))
-		Expect(w.reload().Status.Summary).To(Equal("context 3/3 decode 2/2 router 1/1"))
-	})
-
-	It("takes roles from an identity of their groups to the other with a rollout", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(3, 2))
-		w.settle()
-		before := w.revision()
-		watchInvariants(w, map[string]int32{"0/prefill": 3, "0/decode": 2}, map[string]int32{"0/prefill": 4, "0/decode": 3})
-		w.change(func(spec *dsv1.DisaggregatedSetSpec) {
-			for i := range spec.Roles {
-				spec.Roles[i].Spec.GroupIdentity = lwsv1.HashGroupIdentity
-				spec.Roles[i].Spec.GroupReplacementPolicy = lwsv1.ImmediateGroupReplacement
-			}
-		})
-		w.settle()
-		Expect(w.revision()).NotTo(Equal(before))
-		Expect(w.replicas()).To(Equal([]string{"0/decode 2", "0/prefill 3"}))
-		for _, set := range w.sets() {
-			Expect(set.Spec.GroupIdentity).To(Equal(lwsv1.HashGroupIdentity))
-			Expect(set.Spec.GroupReplacementPolicy).To(Equal(lwsv1.ImmediateGroupReplacement))
-		}
-		w.change(func(spec *dsv1.DisaggregatedSetSpec) {
-			for i := range spec.Roles {
-				spec.Roles[i].Spec.GroupIdentity = lwsv1.OrdinalGroupIdentity
-				spec.Roles[i].Spec.GroupReplacementPolicy = lwsv1.PostTerminationGroupReplacement
-			}
-		})
-		w.settle()
-		Expect(w.revision()).To(Equal(before))
-	})
-
-	It("pauses and goes on", func(ctx SpecContext) {
-		w := newWorld(ctx, pair(2, 1))
-		w.settle()
-		scale := func(prefill, decode int32) func(*dsv1.DisaggregatedSetSpec) {
-			return func(spec *dsv1.DisaggregatedSetSpec) {
-				spec.Roles[0].Spec.Replicas, spec.Roles[1].Spec.Replicas = &prefill, &decode
-			}
-		}
-		w.change(scale(0, 0))
-		w.settle()
-		Expect(w.replicas()).To(Equal([]string{"0/decode 0", "0/prefill 0"}))
-		Expect(w.services()).To(BeEmpty())
-		Expect(w.condition(dsv1.ConditionAvailable).Status).To(Equal(metav1.ConditionTrue))
-		w.change(scale(2, 1))
-		w.settle()
-		Expect(w.replicas()).To(Equal([]string{"0/decode 1", "0/prefill 2"}))
 	})
 
 	It("reports a LeaderWorkerSet that is degraded", func(ctx SpecContext) {

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,12 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
@@ -183,91 +179,6 @@ func (w *world) versions() map[string]string {
 	return versions
 }
 
-func list[T client.ObjectList](w *world, into T) T {
-	ginkgo.GinkgoHelper()
-	Expect(live.List(w.ctx, into, client.InNamespace(w.namespace))).To(Succeed())
-	return into
-}
-
-func (w *world) pods() []corev1.Pod                 { return list(w, &corev1.PodList{}).Items }
-func (w *world) statefulSets() []appsv1.StatefulSet { return list(w, &appsv1.StatefulSetList{}).Items }
-
-// counting is the client of the manager, with its writes noted down.
-func (w *world) counting(c client.WithWatch) client.Client {
-	before := func(verb string, obj any) error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		text := verb + " " + describe(obj)
-		if w.fail != nil {
-			if err := w.fail(text); err != nil {
-				return err
-			}
-		}
-		w.writes = append(w.writes, text)
-		return nil
-	}
-	return interceptor.NewClient(c, interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-			if err := before("create", obj); err != nil {
-				return err
-			}
-			return c.Create(ctx, obj, opts...)
-		},
-		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			if err := before("patch", obj); err != nil {
-				return err
-			}
-			return c.Patch(ctx, obj, patch, opts...)
-		},
-		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-			if err := before("apply", obj); err != nil {
-				return err
-			}
-			return c.Apply(ctx, obj, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			if err := before("delete", obj); err != nil {
-				return err
-			}
-			return c.Delete(ctx, obj, opts...)
-		},
-	})
-}
-
-func (w *world) readingLive(c client.WithWatch) client.Reader {
-	return interceptor.NewClient(c, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			w.mu.Lock()
-			w.reads = append(w.reads, "get "+describe(obj)+key.Name)
-			w.mu.Unlock()
-			return c.Get(ctx, key, obj, opts...)
-		},
-	})
-}
-
-func describe(obj any) string {
-	switch obj := obj.(type) {
-	case client.Object:
-		kind := fmt.Sprintf("%T", obj)
-		return kind[strings.LastIndexByte(kind, '.')+1:] + " " + obj.GetName()
-	case interface {
-		GetKind() *string
-		GetName() *string
-	}:
-		return *obj.GetKind() + " " + *obj.GetName()
-	}
-	return fmt.Sprintf("%T", obj)
-}
-
-// wrote returns the writes of the manager since the last call.
-func (w *world) wrote() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	writes := w.writes
-	w.writes, w.reads = nil, nil
-	return writes
-}
-
 // work reconciles the groups that are woken until none is.
 func (w *world) work() {
 	ginkgo.GinkgoHelper()
@@ -357,113 +268,4 @@ func (w *world) settle() {
 		}
 	}
 	ginkgo.Fail("the world does not come to rest: " + w.describePods())
-}
-
-func (w *world) describePods() string {
-	var texts []string
-	for _, p := range w.pods() {
-		texts = append(texts, fmt.Sprintf("%s %s deleting=%v gates=%d finalizers=%v", p.Name, p.Status.Phase,
-			p.DeletionTimestamp != nil, len(p.Spec.SchedulingGates), p.Finalizers))
-	}
-	return strings.Join(texts, "; ")
-}
-
-// told are the events since the last call, as "Type Reason note".
-func (w *world) told() []string {
-	var told []string
-	for {
-		select {
-		case e := <-w.recorder.Events:
-			told = append(told, e)
-		default:
-			return told
-		}
-	}
-}
-
-// toldReasons are the reasons of the events since the last call.
-func (w *world) toldReasons() []string {
-	var reasons []string
-	for _, e := range w.told() {
-		reasons = append(reasons, strings.SplitN(e, " ", 3)[1])
-	}
-	return reasons
-}
-
-// problem is what a group reports.
-func (w *world) problem(index int32) *Problem {
-	return w.reports.ForSet(w.key())[w.group(index)].Problem
-}
-
-func (w *world) fetch(name string, into client.Object) bool {
-	ginkgo.GinkgoHelper()
-	err := live.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, into)
-	if !apierrors.IsNotFound(err) {
-		Expect(err).NotTo(HaveOccurred())
-	}
-	return err == nil
-}
-
-func (w *world) pod(name string) *corev1.Pod {
-	ginkgo.GinkgoHelper()
-	p := &corev1.Pod{}
-	Expect(w.fetch(name, p)).To(BeTrue(), "no pod %s among %s", name, w.describePods())
-	return p
-}
-
-func (w *world) workers(name string) *appsv1.StatefulSet {
-	ginkgo.GinkgoHelper()
-	s := &appsv1.StatefulSet{}
-	Expect(w.fetch(name, s)).To(BeTrue(), "no StatefulSet %s", name)
-	return s
-}
-
-func (w *world) set() *lwsv1.LeaderWorkerSet {
-	ginkgo.GinkgoHelper()
-	set := &lwsv1.LeaderWorkerSet{}
-	Expect(w.fetch("x", set)).To(BeTrue(), "no set")
-	return set
-}
-
-// change changes the set.
-func (w *world) change(change func(*lwsv1.LeaderWorkerSet)) {
-	ginkgo.GinkgoHelper()
-	set := w.set()
-	change(set)
-	Expect(live.Update(w.ctx, set)).To(Succeed())
-}
-
-// uids are the pods that are not being deleted, by name.
-func (w *world) uids() map[string]types.UID {
-	uids := map[string]types.UID{}
-	for _, p := range w.pods() {
-		if p.DeletionTimestamp == nil {
-			uids[p.Name] = p.UID
-		}
-	}
-	return uids
-}
-
-// expectRunning checks that these pods exist, run, and are no others than before, or
-// all others.
-func (w *world) expectRunning(names ...string) map[string]types.UID {
-	ginkgo.GinkgoHelper()
-	uids := w.uids()
-	Expect(slices.Sorted(maps.Keys(uids))).To(Equal(names), w.describePods())
-	for _, p := range w.pods() {
-		Expect(p.Status.Phase).To(Equal(corev1.PodRunning), w.describePods())
-	}
-	return uids
-}
-
-func (w *world) expectAllNew(before map[string]types.UID) {
-	ginkgo.GinkgoHelper()
-	for name, uid := range w.uids() {
-		Expect(uid).NotTo(Equal(before[name]), "pod %s was not recreated", name)
-	}
-}
-
-func (w *world) expectNoErrors() {
-	ginkgo.GinkgoHelper()
-	Expect(w.errs).To(BeEmpty())
 }
