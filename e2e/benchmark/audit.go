@@ -1,22 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/lws/e2e/harness"
 )
 
 // auditLog reads how often one user called the API server since it was last asked.
 type auditLog struct {
-	path   string
-	user   string
-	offset int64
+	lines harness.Lines
+	user  string
 }
 
 // auditEvent is the part of audit.k8s.io/v1 Event that is counted.
@@ -38,31 +35,14 @@ type auditEvent struct {
 // that bears the set's own name has " (set)" behind it.
 type Requests map[string]int
 
-// Next returns the requests since the last call. A line that is still being
-// written is left for the next one.
+// Next returns the requests since the last call.
 func (a *auditLog) Next() (Requests, error) {
-	file, err := os.Open(a.path)
+	requests := Requests{}
+	err := a.lines.Next(func(line []byte) error { return requests.add(line, a.user) })
 	if err != nil {
 		return nil, fmt.Errorf("the audit log: %w", err)
 	}
-	defer file.Close()
-	if _, err := file.Seek(a.offset, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-	}
-	requests := Requests{}
-	for lines := bufio.NewReaderSize(file, 1<<20); ; {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return requests, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-		}
-		a.offset += int64(len(line))
-		if err := requests.add(line, a.user); err != nil {
-			return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-		}
-	}
+	return requests, nil
 }
 
 func (r Requests) add(line []byte, user string) error {

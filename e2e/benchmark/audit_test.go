@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sigs.k8s.io/lws/e2e/harness"
 )
 
 func TestRequestsOfOneUserAreCountedOnce(t *testing.T) {
@@ -34,7 +36,7 @@ func TestRequestsOfOneUserAreCountedOnce(t *testing.T) {
 		line("manager", "ResponseComplete", "create", "tokenreviews", "", "") +
 		line("manager", "ResponseComplete", "update", "leases", "", "lws") + half[:20])
 
-	log := auditLog{path: path, user: "manager"}
+	log := auditLog{lines: harness.Lines{Path: path}, user: "manager"}
 	first, err := log.Next()
 	if err != nil {
 		t.Fatal(err)

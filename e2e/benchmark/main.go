@@ -22,6 +22,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/e2e/cluster/controlplane"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
+	"sigs.k8s.io/lws/e2e/harness"
 	"sigs.k8s.io/lws/e2e/managers"
 )
 
@@ -96,7 +97,7 @@ func run(ctx context.Context, o options) (err error) {
 		stage:   stage,
 		manager: process{manager.PID},
 		heap:    profiles{o.pprof},
-		audit:   &auditLog{path: cluster.AuditLog(), user: "system:serviceaccount:" + shipped.Namespace + ":" + shipped.ServiceAccount},
+		audit:   &auditLog{lines: harness.Lines{Path: cluster.AuditLog()}, user: "system:serviceaccount:" + shipped.Namespace + ":" + shipped.ServiceAccount},
 		log:     os.Stderr,
 	}
 	report, err := meter.run(ctx, o.shape)

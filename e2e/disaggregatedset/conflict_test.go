@@ -101,8 +101,8 @@ var _ = Describe("Names", func() {
 		s.await("all is as it was", func() (string, bool) {
 			service, found := &corev1.Service{}, &dsv1.DisaggregatedSetRoleScaler{}
 			err := errors.Join(
-				shared.Client.Get(s.ctx, s.key(services[0]), service), shared.Client.Get(s.ctx, s.key(services[1]), &corev1.Service{}),
-				shared.Client.Get(s.ctx, s.key(prefillScaler), found),
+				shared.Client.Get(s.ctx, s.Key(services[0]), service), shared.Client.Get(s.ctx, s.Key(services[1]), &corev1.Service{}),
+				shared.Client.Get(s.ctx, s.Key(prefillScaler), found),
 			)
 			edits := 0
 			for _, child := range s.children() {

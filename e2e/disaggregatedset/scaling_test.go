@@ -9,11 +9,11 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
+	"sigs.k8s.io/lws/e2e/harness"
 )
 
 const prefillScaler = set + "-prefill"
@@ -75,14 +75,14 @@ var _ = Describe("A role that is scaled from outside", func() {
 		s.settle(mode("prefill", dsv1.ExternalRoleScaling))
 		s.await("the scaler follows", func() (string, bool) {
 			scaler := &dsv1.DisaggregatedSetRoleScaler{}
-			if err := shared.Client.Get(s.ctx, s.key(prefillScaler), scaler); err != nil {
+			if err := shared.Client.Get(s.ctx, s.Key(prefillScaler), scaler); err != nil {
 				return err.Error(), false
 			}
 			return fmt.Sprint(scaler.Spec, scaler.Status), dsv1.ScalerReplicas(scaler) == 5 && scaler.Status.Replicas == 5
 		})
 		s.settle(mode("prefill", dsv1.StaticRoleScaling))
 		s.await("the scaler is gone", func() (string, bool) {
-			err := shared.Client.Get(s.ctx, s.key(prefillScaler), &dsv1.DisaggregatedSetRoleScaler{})
+			err := shared.Client.Get(s.ctx, s.Key(prefillScaler), &dsv1.DisaggregatedSetRoleScaler{})
 			return fmt.Sprint(err), apierrors.IsNotFound(err)
 		})
 		s.awaitAvailable()
@@ -96,22 +96,9 @@ var _ = Describe("A role that is scaled from outside", func() {
 	It("is scaled by a HorizontalPodAutoscaler, also through a rollout", func() {
 		s := begin()
 		s.up(dstest.New(set).Roles(newRole("prefill", 1).External(), newRole("decode", 1)))
-		autoscaler := &autoscalingv2.HorizontalPodAutoscaler{
-			ObjectMeta: metav1.ObjectMeta{Name: prefillScaler, Namespace: s.namespace},
-			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-				ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
-					APIVersion: dsv1.GroupVersion.String(), Kind: dsv1.RoleScalerKind, Name: prefillScaler,
-				},
-				MinReplicas: new(int32(3)), MaxReplicas: 5,
-				Metrics: []autoscalingv2.MetricSpec{{
-					Type: autoscalingv2.ResourceMetricSourceType,
-					Resource: &autoscalingv2.ResourceMetricSource{
-						Name:   corev1.ResourceCPU,
-						Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(80))},
-					},
-				}},
-			},
-		}
+		autoscaler := harness.Autoscaler(s.namespace, autoscalingv2.CrossVersionObjectReference{
+			APIVersion: dsv1.GroupVersion.String(), Kind: dsv1.RoleScalerKind, Name: prefillScaler,
+		})
 		Expect(shared.Client.Create(s.ctx, autoscaler)).To(Succeed())
 		s.awaitRole("prefill", 3)
 		mark := s.History().Mark()
@@ -144,7 +131,7 @@ var _ = Describe("A role that is scaled from outside", func() {
 		Expect(shared.Client.Delete(s.ctx, scaler)).To(Succeed())
 		s.await("another scaler", func() (string, bool) {
 			found := &dsv1.DisaggregatedSetRoleScaler{}
-			err := shared.Client.Get(s.ctx, s.key(prefillScaler), found)
+			err := shared.Client.Get(s.ctx, s.Key(prefillScaler), found)
 			return fmt.Sprint(err, found.Spec), err == nil && found.UID != old && dsv1.ScalerReplicas(found) == 5
 		})
 		s.awaitRole("prefill", 5)

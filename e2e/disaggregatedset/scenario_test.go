@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
@@ -43,15 +41,11 @@ func begin() *scenario {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(cancel)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
-	Expect(shared.Client.Create(ctx, namespace)).To(Succeed())
-	observer, err := shared.Observe(ctx, namespace.Name,
+	observer, err := shared.Begin(ctx,
 		&dsv1.DisaggregatedSetList{}, &dsv1.DisaggregatedSetRoleScalerList{}, &corev1.ServiceList{})
 	Expect(err).NotTo(HaveOccurred())
-	s := &scenario{Observer: observer, ctx: ctx, namespace: namespace.Name}
-	DeferCleanup(func() {
-		Expect(client.IgnoreNotFound(shared.Client.Delete(ctx, namespace))).To(Succeed())
-	})
+	s := &scenario{Observer: observer, ctx: ctx, namespace: observer.Namespace()}
+	DeferCleanup(func() { Expect(shared.End(ctx, observer)).To(Succeed()) })
 	DeferCleanup(s.judge)
 	return s
 }
@@ -108,15 +102,11 @@ func (s *scenario) up(build *dstest.Builder, changes ...func(*dsv1.Disaggregated
 // change updates the set, again if somebody else did in between.
 func (s *scenario) change(changes ...func(*dsv1.DisaggregatedSetSpec)) {
 	GinkgoHelper()
-	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		found := &dsv1.DisaggregatedSet{}
-		if err := shared.Client.Get(s.ctx, s.key(set), found); err != nil {
-			return err
-		}
+	Expect(harness.Change(s.ctx, shared.Client, s.Key(set), &dsv1.DisaggregatedSet{}, func(found *dsv1.DisaggregatedSet) client.Object {
 		for _, change := range changes {
 			change(&found.Spec)
 		}
-		return shared.Client.Update(s.ctx, found)
+		return found
 	})).To(Succeed())
 }
 
@@ -164,14 +154,10 @@ func onRole(role string, change func(*dsv1.DisaggregatedRoleSpec)) func(*dsv1.Di
 	}
 }
 
-func (s *scenario) key(name string) client.ObjectKey {
-	return client.ObjectKey{Namespace: s.namespace, Name: name}
-}
-
 // get reads an object of the namespace.
 func (s *scenario) get(name string, object client.Object) {
 	GinkgoHelper()
-	Expect(shared.Client.Get(s.ctx, s.key(name), object)).To(Succeed())
+	Expect(shared.Client.Get(s.ctx, s.Key(name), object)).To(Succeed())
 }
 
 // now is the set as the API server has it.
@@ -299,10 +285,6 @@ func condition(found *dsv1.DisaggregatedSet, conditionType string) metav1.Condit
 
 func statusLine(found *dsv1.DisaggregatedSet) string {
 	status := found.Status
-	parts := []string{fmt.Sprintf("generation %d of %d observed, %s, revision %s",
-		status.ObservedGeneration, found.Generation, status.Summary, status.CurrentRevision)}
-	for _, c := range status.Conditions {
-		parts = append(parts, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
-	}
-	return strings.Join(parts, "; ")
+	return fmt.Sprintf("generation %d of %d observed, %s, revision %s; %s",
+		status.ObservedGeneration, found.Generation, status.Summary, status.CurrentRevision, harness.ConditionsLine(status.Conditions))
 }

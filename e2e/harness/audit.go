@@ -1,11 +1,8 @@
 package harness
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,7 +21,6 @@ import (
 const (
 	stageComplete = "ResponseComplete"
 	stageStarted  = "ResponseStarted"
-	bufferSize    = 1 << 20
 	fileMode      = 0o600
 )
 
@@ -59,45 +55,30 @@ func (r Request) IsWrite() bool {
 
 // AuditLog reads the requests of one user. What was read once is not read again.
 type AuditLog struct {
-	path   string
-	user   string
-	offset int64
+	lines Lines
+	user  string
 }
 
 // Audit reads the requests of a manager, from the beginning.
 func (e *Environment) Audit(shipped managers.Shipped) *AuditLog {
-	return &AuditLog{path: e.Cluster.AuditLog(), user: userOf(shipped)}
+	return &AuditLog{lines: Lines{Path: e.Cluster.AuditLog()}, user: userOf(shipped)}
 }
 
 // Next returns the requests since the last call: a request is in the log before its
-// answer is sent. A line that is still being written is left for the next call.
+// answer is sent.
 func (a *AuditLog) Next() ([]Request, error) {
-	file, err := os.Open(a.path)
-	if err != nil {
-		return nil, fmt.Errorf("the audit log: %w", err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(a.offset, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-	}
 	var requests []Request
-	for lines := bufio.NewReaderSize(file, bufferSize); ; {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return requests, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-		}
-		a.offset += int64(len(line))
+	err := a.lines.Next(func(line []byte) error {
 		request, wanted, err := parseRequest(line, a.user)
-		if err != nil {
-			return nil, fmt.Errorf("the audit log %s: %w", a.path, err)
-		}
 		if wanted {
 			requests = append(requests, request)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the audit log: %w", err)
 	}
+	return requests, nil
 }
 
 // auditEvent is the part of audit.k8s.io/v1 Event that is read.

@@ -22,7 +22,7 @@ const logTail = 6 << 10
 func (e *Environment) Describe(ctx context.Context, o *Observer) string {
 	text := &strings.Builder{}
 	history := o.History()
-	for _, name := range history.setNames() {
+	for _, name := range history.SetNames() {
 		e.describeSet(text, o, history, name)
 	}
 	history.describeDisaggregatedSets(text)
@@ -38,7 +38,8 @@ func (e *Environment) Describe(ctx context.Context, o *Observer) string {
 	return text.String()
 }
 
-func (h History) setNames() []string {
+// SetNames are those of all sets that were ever seen.
+func (h History) SetNames() []string {
 	names := map[string]bool{}
 	for _, state := range h.Sets {
 		names[state.Name] = true

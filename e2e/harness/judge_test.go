@@ -36,11 +36,13 @@ func TestLogErrors(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := logErrors(strings.NewReader(strings.Join(test.log, "\n") + "\n"))
-			if err != nil {
-				t.Fatal(err)
+			read := lives{errors: map[string]int{}}
+			for _, line := range test.log {
+				if err := read.take([]byte(line + "\n")); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, read.errors); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

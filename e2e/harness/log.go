@@ -1,13 +1,9 @@
 package harness
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 )
@@ -40,29 +36,27 @@ const (
 // passing is what differs from one line of a log to the next.
 var passing = regexp.MustCompile(`e2e-[a-z0-9]+/\S+|\be2e-[a-z0-9]+\b|\b[0-9a-f]{8,}\b|"[^"]*"|'[^']*'`)
 
-// logErrors counts the errors in a log, without what differs from one to the next.
-// Those of a manager that was told to stop are left out: it gives up whatever it is
-// doing, and how far it had come is chance. What it must not fail at, it exits with.
-func logErrors(log io.Reader) (map[string]int, error) {
-	found, isEnding := map[string]int{}, false
-	for lines := bufio.NewReaderSize(log, bufferSize); ; {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		entry := parseLogEntry(line)
-		switch {
-		case entry.Level == infoLevel && entry.Message == begins:
-			isEnding = false
-		case entry.Level == infoLevel && strings.HasPrefix(entry.Message, ending):
-			isEnding = true
-		case entry.Level == noEntry, entry.Level != infoLevel && !isEnding:
-			found[passing.ReplaceAllString(entry.String(), "…")]++
-		}
+// lives reads the log of a manager through all its lives.
+type lives struct {
+	isEnding bool
+	// errors counts the errors, without what differs from one to the next.
+	errors map[string]int
+}
+
+// take counts the errors of a manager that was not told to stop. One that was gives up
+// whatever it is doing, and how far it had come is chance; what it must not fail at, it
+// exits with.
+func (l *lives) take(line []byte) error {
+	entry := parseLogEntry(line)
+	switch {
+	case entry.Level == infoLevel && entry.Message == begins:
+		l.isEnding = false
+	case entry.Level == infoLevel && strings.HasPrefix(entry.Message, ending):
+		l.isEnding = true
+	case entry.Level == noEntry, entry.Level != infoLevel && !l.isEnding:
+		l.errors[passing.ReplaceAllString(entry.String(), "…")]++
 	}
+	return nil
 }
 
 // parseLogEntry reads a line. A manager that is killed may leave the beginning of one,
@@ -75,16 +69,11 @@ func parseLogEntry(line []byte) LogEntry {
 	return entry
 }
 
-// logErrors are those in the log of all lives of the manager.
+// logErrors counts the errors in the log of all lives of the manager.
 func (m *Manager) logErrors() (map[string]int, error) {
-	file, err := os.Open(m.process.LogFile())
-	if err != nil {
+	log, read := Lines{Path: m.process.LogFile()}, lives{errors: map[string]int{}}
+	if err := log.Next(read.take); err != nil {
 		return nil, fmt.Errorf("the log of the manager: %w", err)
 	}
-	defer file.Close()
-	found, err := logErrors(file)
-	if err != nil {
-		return nil, fmt.Errorf("the log of the manager: %w", err)
-	}
-	return found, nil
+	return read.errors, nil
 }

@@ -50,7 +50,7 @@ func TestAuditLogIsReadOnceAndByLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log := &AuditLog{path: path, user: "me"}
+	log := &AuditLog{lines: Lines{Path: path}, user: "me"}
 	read := func() (seen []string) {
 		requests, err := log.Next()
 		if err != nil {

@@ -8,10 +8,10 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
+	"sigs.k8s.io/lws/e2e/harness"
 	"sigs.k8s.io/lws/e2e/managers"
 )
 
@@ -24,22 +24,9 @@ var _ = Describe("A HorizontalPodAutoscaler", func() {
 		Expect(scale.Status.Replicas).To(BeEquivalentTo(1))
 		Expect(scale.Status.Selector).To(Equal(prefix + "name=hpa," + prefix + "worker-index=0"))
 
-		autoscaler := &autoscalingv2.HorizontalPodAutoscaler{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace},
-			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-				ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
-					APIVersion: lwsv1.GroupVersion.String(), Kind: lwsv1.Kind, Name: name,
-				},
-				MinReplicas: new(int32(3)), MaxReplicas: 5,
-				Metrics: []autoscalingv2.MetricSpec{{
-					Type: autoscalingv2.ResourceMetricSourceType,
-					Resource: &autoscalingv2.ResourceMetricSource{
-						Name:   corev1.ResourceCPU,
-						Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(80))},
-					},
-				}},
-			},
-		}
+		autoscaler := harness.Autoscaler(s.namespace, autoscalingv2.CrossVersionObjectReference{
+			APIVersion: lwsv1.GroupVersion.String(), Kind: lwsv1.Kind, Name: name,
+		})
 		Expect(s.env.Client.Create(s.ctx, autoscaler)).To(Succeed())
 		s.awaitSet(name, "has the least replicas", func(set *lwsv1.LeaderWorkerSet) bool { return lwsv1.Replicas(set) == 3 })
 		s.change(name, image(better))

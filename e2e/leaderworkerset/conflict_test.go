@@ -99,7 +99,7 @@ var _ = Describe("A name that somebody else has", func() {
 		s.remove(foreign)
 		Eventually(func(g Gomega) {
 			service := &corev1.Service{}
-			g.Expect(s.env.Client.Get(s.ctx, s.key("mine"), service)).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("mine"), service)).To(Succeed())
 			g.Expect(service.Spec.Selector).To(Equal(map[string]string{lwsv1.SetNameLabelKey: "mine"}))
 		}).WithTimeout(patience).Should(Succeed())
 	})

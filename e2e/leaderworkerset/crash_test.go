@@ -96,7 +96,7 @@ func (story story) play(s *scenario, armed, end func()) map[string]string {
 	s.touchAndAwaitReaction("story")
 	s.awaitPods("story", podNames("story", replicas, int(*object.Spec.LeaderWorkerTemplate.Size))...)
 	s.awaitSet("story", "has what it wants and no more", func(set *lwsv1.LeaderWorkerSet) bool {
-		return isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable) && int(set.Status.Replicas) == replicas
+		return harness.IsAvailable(set) && int(set.Status.Replicas) == replicas
 	})
 	found := s.state("story")
 	for pod, uids := range s.History().UIDs("story") {

@@ -133,7 +133,7 @@ var _ = Describe("Deletion", func() {
 			if set == nil || set.UID == first.UID {
 				return "there is no new set", false
 			}
-			return statusLine(set), isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable)
+			return harness.StatusLine(set), harness.IsAvailable(set)
 		})
 		s.awaitPods("again", podNames("again", 2, 3)...)
 		for name, uids := range s.History().UIDs("again") {

@@ -45,18 +45,18 @@ var _ = Describe("What somebody else changes", func() {
 		Entry("a deleted Service", newSet("drift"), func(s *scenario) {
 			s.remove(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "drift", Namespace: s.namespace}})
 		}, func(s *scenario, g Gomega) {
-			g.Expect(s.env.Client.Get(s.ctx, s.key("drift"), &corev1.Service{})).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("drift"), &corev1.Service{})).To(Succeed())
 		}),
 		Entry("a deleted Service of a group", newSet("drift").SubdomainPolicy(lwsv1.SubdomainUniquePerReplica), func(s *scenario) {
 			s.remove(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "drift-1", Namespace: s.namespace}})
 		}, func(s *scenario, g Gomega) {
-			g.Expect(s.env.Client.Get(s.ctx, s.key("drift-1"), &corev1.Service{})).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("drift-1"), &corev1.Service{})).To(Succeed())
 		}),
 		Entry("an edited Service", newSet("drift"), func(s *scenario) {
 			s.patch(&corev1.Service{}, "drift", `{"spec":{"publishNotReadyAddresses":false,"selector":{"leaderworkerset.sigs.k8s.io/name":"other"}}}`)
 		}, func(s *scenario, g Gomega) {
 			service := &corev1.Service{}
-			g.Expect(s.env.Client.Get(s.ctx, s.key("drift"), service)).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("drift"), service)).To(Succeed())
 			g.Expect(service.Spec.PublishNotReadyAddresses).To(BeTrue())
 			g.Expect(service.Spec.Selector).To(Equal(map[string]string{lwsv1.SetNameLabelKey: "drift"}))
 		}),
@@ -73,7 +73,7 @@ var _ = Describe("What somebody else changes", func() {
 			s.patch(&appsv1.StatefulSet{}, "drift", `{"metadata":{"annotations":{"leaderworkerset.sigs.k8s.io/replicas":"9"}},"spec":{"replicas":2,"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`)
 		}, func(s *scenario, g Gomega) {
 			leaders := &appsv1.StatefulSet{}
-			g.Expect(s.env.Client.Get(s.ctx, s.key("drift"), leaders)).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("drift"), leaders)).To(Succeed())
 			g.Expect(leaders.Annotations).To(HaveKeyWithValue(lwsv1.ReplicasAnnotationKey, "2"))
 			g.Expect(leaders.Spec.UpdateStrategy.Type).To(Equal(appsv1.RollingUpdateStatefulSetStrategyType))
 		}),
@@ -81,7 +81,7 @@ var _ = Describe("What somebody else changes", func() {
 			s.patch(&appsv1.StatefulSet{}, "drift-1", `{"metadata":{"labels":{"leaderworkerset.sigs.k8s.io/template-revision-hash":"mine"}}}`)
 		}, func(s *scenario, g Gomega) {
 			workers := &appsv1.StatefulSet{}
-			g.Expect(s.env.Client.Get(s.ctx, s.key("drift-1"), workers)).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("drift-1"), workers)).To(Succeed())
 			g.Expect(workers.Labels).To(HaveKeyWithValue(lwsv1.RevisionLabelKey, s.Set("drift").Status.UpdateRevision))
 		}),
 	)
@@ -136,7 +136,7 @@ var _ = Describe("What somebody else changes", func() {
 		s.remove(old, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 		Eventually(func(g Gomega) {
 			leaders := &appsv1.StatefulSet{}
-			g.Expect(s.env.Client.Get(s.ctx, s.key("orphans"), leaders)).To(Succeed())
+			g.Expect(s.env.Client.Get(s.ctx, s.Key("orphans"), leaders)).To(Succeed())
 			g.Expect(leaders.UID).NotTo(Equal(old.UID))
 			g.Expect(leaders.Status.ReadyReplicas).To(BeEquivalentTo(2))
 		}).WithTimeout(patience).Should(Succeed())

@@ -127,7 +127,7 @@ var _ = Describe("Replacement with Hash identity", func() {
 		Expect(scheduled).To(ContainElement(And(HaveField("Type", corev1.PodScheduled), HaveField("Reason", corev1.PodReasonSchedulingGated))))
 		own := name + "-" + held.Labels[lwsv1.GroupKeyLabelKey][:8]
 		for _, object := range []client.Object{&appsv1.StatefulSet{}, &corev1.Service{}} {
-			err := s.env.Client.Get(s.ctx, s.key(own), object)
+			err := s.env.Client.Get(s.ctx, s.Key(own), object)
 			Expect(client.IgnoreNotFound(err)).To(Succeed())
 			Expect(err).To(HaveOccurred(), "%T %s", object, own)
 		}

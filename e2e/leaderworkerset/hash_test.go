@@ -93,7 +93,7 @@ func (s *scenario) awaitHashReaction(name string) {
 	})
 	Eventually(func(g Gomega) {
 		leaders := &appsv1.Deployment{}
-		g.Expect(s.env.Client.Get(s.ctx, s.key(name), leaders)).To(Succeed())
+		g.Expect(s.env.Client.Get(s.ctx, s.Key(name), leaders)).To(Succeed())
 		g.Expect(leaders.Labels).To(HaveKeyWithValue("touched", value))
 	}).WithTimeout(patience).Should(Succeed())
 }

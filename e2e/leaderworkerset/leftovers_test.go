@@ -20,6 +20,7 @@ import (
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/e2e/cluster/sim"
+	"sigs.k8s.io/lws/e2e/harness"
 )
 
 // leftovers are the objects of a namespace, and the entries of annotations, that
@@ -141,7 +142,7 @@ var _ = Describe("A hundred random failures, budgets, recoveries and scale chang
 					}
 				}
 				set := s.Set(name)
-				return statusLine(set), isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable)
+				return harness.StatusLine(set), harness.IsAvailable(set)
 			})
 		}
 		Eventually(s.leftovers).WithTimeout(patience).Should(BeEmpty())

@@ -122,7 +122,7 @@ func (s *scenario) touchAndAwaitReaction(name string) {
 	})
 	Eventually(func(g Gomega) {
 		leaders := &appsv1.StatefulSet{}
-		g.Expect(s.env.Client.Get(s.ctx, s.key(name), leaders)).To(Succeed())
+		g.Expect(s.env.Client.Get(s.ctx, s.Key(name), leaders)).To(Succeed())
 		g.Expect(leaders.Labels).To(HaveKeyWithValue(touchedLabel, value))
 	}).WithTimeout(patience).Should(Succeed())
 }

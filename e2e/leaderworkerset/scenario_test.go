@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -46,14 +45,10 @@ func beginIn(env *harness.Environment) *scenario {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(cancel)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
-	Expect(env.Client.Create(ctx, namespace)).To(Succeed())
-	observer, err := env.Observe(ctx, namespace.Name)
+	observer, err := env.Begin(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: namespace.Name}
-	DeferCleanup(func() {
-		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, namespace))).To(Succeed())
-	})
+	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: observer.Namespace()}
+	DeferCleanup(func() { Expect(env.End(ctx, observer)).To(Succeed()) })
 	DeferCleanup(s.judge)
 	return s
 }
@@ -63,11 +58,7 @@ func beginIn(env *harness.Environment) *scenario {
 func (s *scenario) judge() {
 	history := s.History()
 	var violations []string
-	names := map[string]bool{}
-	for _, state := range history.Sets {
-		names[state.Name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range history.SetNames() {
 		violations = append(violations, history.StatusViolations(name)...)
 		violations = append(violations, history.EventViolations(name)...)
 		violations = append(violations, history.MixedGroups(name)...)
@@ -111,13 +102,7 @@ func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
 // tryChange updates a set to what is made of it, again if somebody else did in
 // between.
 func (s *scenario) tryChange(name string, change func(*lwsv1.LeaderWorkerSet) client.Object) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		set := &lwsv1.LeaderWorkerSet{}
-		if err := s.env.Client.Get(s.ctx, s.key(name), set); err != nil {
-			return err
-		}
-		return s.env.Client.Update(s.ctx, change(set))
-	})
+	return harness.Change(s.ctx, s.env.Client, s.Key(name), &lwsv1.LeaderWorkerSet{}, change)
 }
 
 // image makes a change that starts a rollout.
@@ -139,14 +124,10 @@ func replicas(n int32) func(*lwsv1.LeaderWorkerSet) {
 	return func(set *lwsv1.LeaderWorkerSet) { set.Spec.Replicas = &n }
 }
 
-func (s *scenario) key(name string) client.ObjectKey {
-	return client.ObjectKey{Namespace: s.namespace, Name: name}
-}
-
 // get reads an object of the namespace.
 func (s *scenario) get(name string, object client.Object) {
 	GinkgoHelper()
-	Expect(s.env.Client.Get(s.ctx, s.key(name), object)).To(Succeed())
+	Expect(s.env.Client.Get(s.ctx, s.Key(name), object)).To(Succeed())
 }
 
 // await waits for what only depends on what is recorded.
@@ -165,21 +146,13 @@ func (s *scenario) awaitFor(limit time.Duration, what string, holds func() (seen
 // awaitSet waits for a state of a set.
 func (s *scenario) awaitSet(name, what string, holds func(*lwsv1.LeaderWorkerSet) bool) {
 	GinkgoHelper()
-	s.await(name+" "+what, func() (string, bool) {
-		set := s.Set(name)
-		if set == nil {
-			return "there is no such set", false
-		}
-		return statusLine(set), holds(set)
-	})
+	Expect(s.AwaitSet(s.ctx, patience, name, holds)).To(Succeed(), "%s %s", name, what)
 }
 
 // awaitAvailable waits until the status of the set's present spec says Available.
 func (s *scenario) awaitAvailable(name string) {
 	GinkgoHelper()
-	s.awaitSet(name, "is available", func(set *lwsv1.LeaderWorkerSet) bool {
-		return isCurrent(set) && isTrue(set, lwsv1.ConditionAvailable)
-	})
+	s.awaitSet(name, "is available", harness.IsAvailable)
 }
 
 // awaitGeneration waits until the status is that of the spec as it is on the API
@@ -238,16 +211,6 @@ func condition(set *lwsv1.LeaderWorkerSet, conditionType string) metav1.Conditio
 		return *found
 	}
 	return metav1.Condition{}
-}
-
-func statusLine(set *lwsv1.LeaderWorkerSet) string {
-	status := set.Status
-	line := fmt.Sprintf("generation %d of %d observed, %d groups, %d ready, %d updated",
-		status.ObservedGeneration, set.Generation, status.Replicas, status.ReadyReplicas, status.UpdatedReplicas)
-	for _, c := range status.Conditions {
-		line += fmt.Sprintf("; %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
-	}
-	return line
 }
 
 func size(n int32) func(*lwsv1.LeaderWorkerSet) {

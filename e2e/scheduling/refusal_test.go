@@ -116,7 +116,7 @@ var _ = Describe("Scheduling that cannot work", func() {
 			},
 		} {
 			set := s.Set(name).DeepCopy()
-			Expect(s.env.Client.Get(s.ctx, s.key(name), set)).To(Succeed())
+			Expect(s.env.Client.Get(s.ctx, s.Key(name), set)).To(Succeed())
 			change(set)
 			s.expectRefused(s.env.Client.Update(s.ctx, set, client.DryRunAll), field, "")
 		}

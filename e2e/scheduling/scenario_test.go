@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -48,13 +47,11 @@ func beginIn(env *harness.Environment) *scenario {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(cancel)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
-	Expect(env.Client.Create(ctx, namespace)).To(Succeed())
-	observer, err := env.Observe(ctx, namespace.Name)
+	observer, err := env.Begin(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: namespace.Name}
+	s := &scenario{Observer: observer, env: env, ctx: ctx, namespace: observer.Namespace()}
 	DeferCleanup(func() {
-		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, namespace))).To(Succeed())
+		Expect(env.End(ctx, observer)).To(Succeed())
 		for i := range s.nodes {
 			Expect(sim.RemoveNode(ctx, env.Kube, s.node(i))).To(Succeed())
 		}
@@ -66,12 +63,8 @@ func beginIn(env *harness.Environment) *scenario {
 // judge looks back at what was recorded.
 func (s *scenario) judge() {
 	history := s.History()
-	names := map[string]bool{}
-	for _, state := range history.Sets {
-		names[state.Name] = true
-	}
 	var violations []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range history.SetNames() {
 		violations = append(violations, history.StatusViolations(name)...)
 		violations = append(violations, history.MixedGroups(name)...)
 	}
@@ -119,13 +112,9 @@ func (s *scenario) create(set *lwstest.Builder) string {
 // change updates a set, again if somebody else did in between.
 func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
 	GinkgoHelper()
-	Expect(retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		set := &lwsv1.LeaderWorkerSet{}
-		if err := s.env.Client.Get(s.ctx, s.key(name), set); err != nil {
-			return err
-		}
+	Expect(harness.Change(s.ctx, s.env.Client, s.Key(name), &lwsv1.LeaderWorkerSet{}, func(set *lwsv1.LeaderWorkerSet) client.Object {
 		change(set)
-		return s.env.Client.Update(s.ctx, set)
+		return set
 	})).To(Succeed())
 }
 
@@ -134,16 +123,12 @@ func (s *scenario) settle(name string, change func(*lwsv1.LeaderWorkerSet)) {
 	GinkgoHelper()
 	s.change(name, change)
 	set := &lwsv1.LeaderWorkerSet{}
-	Expect(s.env.Client.Get(s.ctx, s.key(name), set)).To(Succeed())
+	Expect(s.env.Client.Get(s.ctx, s.Key(name), set)).To(Succeed())
 	s.awaitSet(name, "has settled", func(seen *lwsv1.LeaderWorkerSet) bool {
 		return seen.Status.ObservedGeneration >= set.Generation &&
 			meta.IsStatusConditionTrue(seen.Status.Conditions, lwsv1.ConditionAvailable) &&
 			seen.Status.Replicas == lwsv1.Replicas(seen) && seen.Status.UpdatedReplicas == seen.Status.Replicas
 	})
-}
-
-func (s *scenario) key(name string) client.ObjectKey {
-	return client.ObjectKey{Namespace: s.namespace, Name: name}
 }
 
 func (s *scenario) await(what string, holds func() (seen string, ok bool)) {
@@ -155,21 +140,12 @@ func (s *scenario) await(what string, holds func() (seen string, ok bool)) {
 
 func (s *scenario) awaitSet(name, what string, holds func(*lwsv1.LeaderWorkerSet) bool) {
 	GinkgoHelper()
-	s.await(name+" "+what, func() (string, bool) {
-		set := s.Set(name)
-		if set == nil {
-			return "there is no such set", false
-		}
-		return statusLine(set), holds(set)
-	})
+	Expect(s.AwaitSet(s.ctx, patience, name, holds)).To(Succeed(), "%s %s", name, what)
 }
 
 func (s *scenario) awaitAvailable(name string) {
 	GinkgoHelper()
-	s.awaitSet(name, "is available", func(set *lwsv1.LeaderWorkerSet) bool {
-		return set.Status.ObservedGeneration == set.Generation &&
-			meta.IsStatusConditionTrue(set.Status.Conditions, lwsv1.ConditionAvailable)
-	})
+	s.awaitSet(name, "is available", harness.IsAvailable)
 }
 
 // awaitCondition waits until a condition has a reason and a text in its message.
@@ -179,16 +155,6 @@ func (s *scenario) awaitCondition(name, kind, reason, text string) {
 		c := meta.FindStatusCondition(set.Status.Conditions, kind)
 		return c != nil && c.Reason == reason && strings.Contains(c.Message, text)
 	})
-}
-
-func statusLine(set *lwsv1.LeaderWorkerSet) string {
-	status := set.Status
-	line := fmt.Sprintf("generation %d of %d observed, %d groups, %d ready, %d updated, %d unschedulable",
-		status.ObservedGeneration, set.Generation, status.Replicas, status.ReadyReplicas, status.UpdatedReplicas, status.UnschedulableReplicas)
-	for _, c := range status.Conditions {
-		line += fmt.Sprintf("; %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
-	}
-	return line
 }
 
 // podGroups are the PodGroups of the namespace by name.
