@@ -23,14 +23,18 @@ func TestSampleOf(t *testing.T) {
 			tally:   tally{Desired: 1, Settled: 1, Ready: 1},
 			groups:  []groupState{{Leader: objectRef{"x-0", "a"}, Created: testTime.Time, Ready: true}},
 			verdict: rollout.Verdict{Phase: rollout.Done, Message: "every group is ready"},
-			want: metrics.Sample{Now: now, Desired: 1, Ready: 1,
-				Groups: []metrics.Group{{Leader: "a", Created: testTime.Time, State: metrics.Ready}}},
+			want: metrics.Sample{
+				Now: now, Desired: 1, Ready: 1,
+				Groups: []metrics.Group{{Leader: "a", Created: testTime.Time, State: metrics.Ready}},
+			},
 		},
 		"a rollout": {
 			tally:   tally{Desired: 2, Settled: 1, Ready: 1, Outdated: 1},
 			verdict: acting,
-			want: metrics.Sample{Now: now, Desired: 2, Ready: 1,
-				Groups: []metrics.Group{}, RollingSince: testTime.Time, Step: "1 leader deleted"},
+			want: metrics.Sample{
+				Now: now, Desired: 2, Ready: 1,
+				Groups: []metrics.Group{}, RollingSince: testTime.Time, Step: "1 leader deleted",
+			},
 		},
 	}
 	for name, test := range tests {

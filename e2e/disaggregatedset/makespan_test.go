@@ -61,11 +61,13 @@ func TestMakespan(t *testing.T) {
 	}{
 		"one after the other": {
 			[]rollout.Role{{Name: "a", Wanted: true, Target: 2, Surge: 1}, {Name: "b", Wanted: true, Target: 1, Surge: 1}},
-			[][]time.Duration{{2 * second, 3 * second}, {second}}, 5 * second,
+			[][]time.Duration{{2 * second, 3 * second}, {second}},
+			5 * second,
 		},
 		"all at once": {
 			[]rollout.Role{{Name: "a", Wanted: true, Target: 2, Surge: 2}, {Name: "b", Wanted: true, Target: 1, Surge: 1}},
-			[][]time.Duration{{2 * second, 3 * second}, {second}}, 3 * second,
+			[][]time.Duration{{2 * second, 3 * second}, {second}},
+			3 * second,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -104,7 +104,9 @@ func TestEventViolations(t *testing.T) {
 
 func TestCourse(t *testing.T) {
 	h := History{Sets: []SetState{
-		{LeaderWorkerSet: lwstest.New("s").Obj()}, {LeaderWorkerSet: described(false)}, {LeaderWorkerSet: described(false)},
+		{LeaderWorkerSet: lwstest.New("s").Obj()},
+		{LeaderWorkerSet: described(false)},
+		{LeaderWorkerSet: described(false)},
 		{LeaderWorkerSet: described(true)},
 	}}
 	if diff := cmp.Diff([]string{"False GroupsNotReady", "True AllGroupsReady"}, h.Course("s", lwsv1.ConditionAvailable, Mark{})); diff != "" {

@@ -96,7 +96,8 @@ func TestTidyGang(t *testing.T) {
 		"not deleted yet": {leftObject{Ref: ref, UID: "u"}, []step{deleteGang{Ref: ref, UID: "u"}}, 0, nil},
 		"goes":            {leftObject{Ref: ref, Deleted: testStart.Add(-time.Second)}, nil, cleanupPatience - time.Second, nil},
 		"does not go": {
-			leftObject{Ref: ref, Deleted: testStart.Add(-cleanupPatience), HeldBy: []string{"example.com/hold"}}, nil, 0,
+			leftObject{Ref: ref, Deleted: testStart.Add(-cleanupPatience), HeldBy: []string{"example.com/hold"}},
+			nil, 0,
 			&Problem{
 				Reason:  lwsv1.ReasonPodGroupCleanupBlocked,
 				Message: "Group 3: PodGroup old, which no pod refers to, is held by the finalizer example.com/hold",

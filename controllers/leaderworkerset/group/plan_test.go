@@ -143,17 +143,21 @@ func TestPlanOfBringUp(t *testing.T) {
 				o.Leader.Gated, o.Leader.Node, o.Topology = false, "node", "zone"
 			}),
 			told: []string{lwsv1.ReasonFailedCreate},
-			report: Report{Problem: &Problem{lwsv1.ReasonFailedCreate,
-				"node node of leader set-3 does not have the label zone, whose value its workers are to share"}},
+			report: Report{Problem: &Problem{
+				lwsv1.ReasonFailedCreate,
+				"node node of leader set-3 does not have the label zone, whose value its workers are to share",
+			}},
 		},
 		"at rest": {change: func(*observation) {}, steps: []string{"checkWorkers"}},
 	})
 }
 
 func TestPlanOfPredecessors(t *testing.T) {
-	waiting := Report{Problem: &Problem{lwsv1.ReasonPredecessorTerminating,
+	waiting := Report{Problem: &Problem{
+		lwsv1.ReasonPredecessorTerminating,
 		"Leader set-3 waits for pod set-3-1 on node node, which has not terminated in its grace period: it goes when the node answers, " +
-			"when Node node is deleted, or when it gets the taint node.kubernetes.io/out-of-service"}}
+			"when Node node is deleted, or when it gets the taint node.kubernetes.io/out-of-service",
+	}}
 	left := func(options ...podOption) func(*observation) {
 		return func(o *observation) { o.Living.Predecessors = []pod{worker(1, options...)} }
 	}
@@ -325,9 +329,11 @@ func TestPlanOfTermination(t *testing.T) {
 		"late on a node that does not answer": {
 			change: func(o *observation) { deleting(&o.Leader.pod); o.Now = testStart.Add(time.Minute) },
 			told:   []string{lwsv1.ReasonGroupReplacementDeferred},
-			report: Report{Problem: &Problem{lwsv1.ReasonPredecessorTerminating,
+			report: Report{Problem: &Problem{
+				lwsv1.ReasonPredecessorTerminating,
 				"Group 3 waits for pod set-3 on node node, which has not terminated in its grace period: it goes when the node answers, " +
-					"when Node node is deleted, or when it gets the taint node.kubernetes.io/out-of-service"}},
+					"when Node node is deleted, or when it gets the taint node.kubernetes.io/out-of-service",
+			}},
 		},
 	})
 }

@@ -32,16 +32,21 @@ func everyBudget(t *testing.T, replicas int, run func(*testing.T, world)) {
 var stands = []leaderPod{
 	{},
 	{stage: terminating, revision: 'A'},
-	{stage: gated, revision: 'A'}, {stage: gated, revision: 'B'},
-	{stage: starting, revision: 'A'}, {stage: starting, revision: 'B'},
-	{stage: ready, revision: 'A'}, {stage: ready, revision: 'B'},
+	{stage: gated, revision: 'A'},
+	{stage: gated, revision: 'B'},
+	{stage: starting, revision: 'A'},
+	{stage: starting, revision: 'B'},
+	{stage: ready, revision: 'A'},
+	{stage: ready, revision: 'B'},
 }
 
 // rare are exhausted groups and those of a third revision, left behind by a
 // second change of the template.
 var rare = []leaderPod{
-	{stage: retained, revision: 'A'}, {stage: retained, revision: 'B'},
-	{stage: gated, revision: 'C'}, {stage: ready, revision: 'C'},
+	{stage: retained, revision: 'A'},
+	{stage: retained, revision: 'B'},
+	{stage: gated, revision: 'C'},
+	{stage: ready, revision: 'C'},
 }
 
 // everyGroups calls run for every combination of pods at indices from … to−1.

@@ -80,23 +80,28 @@ func TestFieldCases(t *testing.T) {
 	}{
 		"10: none was ever ready, maxUnavailable 0": {
 			rollTo(4, 0, 0, 1, "A* A* A* A*"), nil,
-			seen{0, 4, 4, 2, []int{3, 2, 1, 0}}, "4+0 p0 | B+ B+ B+ B+",
+			seen{0, 4, 4, 2, []int{3, 2, 1, 0}},
+			"4+0 p0 | B+ B+ B+ B+",
 		},
 		"11: the broken one first, the other not while it is down": {
 			rollTo(2, 0, 1, 0, "A* A+"), nil,
-			seen{1, 2, 1, 2, []int{0, 1}}, "2+0 p0 | B+ B+",
+			seen{1, 2, 1, 2, []int{0, 1}},
+			"2+0 p0 | B+ B+",
 		},
 		"12: surge only": {
 			rollTo(3, 0, 0, 1, ""), nil,
-			seen{3, 4, 1, 3, []int{2, 1, 0}}, "3+0 p0 | B+ B+ B+",
+			seen{3, 4, 1, 3, []int{2, 1, 0}},
+			"3+0 p0 | B+ B+ B+",
 		},
 		"12: surge only, one replica": {
 			rollTo(1, 0, 0, 1, ""), nil,
-			seen{1, 2, 1, 3, []int{0}}, "1+0 p0 | B+",
+			seen{1, 2, 1, 3, []int{0}},
+			"1+0 p0 | B+",
 		},
 		"one replica without surge": {
 			rollTo(1, 0, 1, 0, ""), nil,
-			seen{0, 1, 1, 2, []int{0}}, "1+0 p0 | B+",
+			seen{0, 1, 1, 2, []int{0}},
+			"1+0 p0 | B+",
 		},
 		"13: 5 groups one at a time, scaled to 1 halfway": {
 			rollTo(5, 0, 1, 0, ""),
@@ -105,7 +110,8 @@ func TestFieldCases(t *testing.T) {
 					w.replicas = 1
 				}
 			},
-			seen{0, 5, 1, 3, []int{4, 3, 0}}, "1+0 p0 | B+",
+			seen{0, 5, 1, 3, []int{4, 3, 0}},
+			"1+0 p0 | B+",
 		},
 		"14: larger groups, more of them, no room for both generations": {
 			func() *world {
@@ -114,7 +120,8 @@ func TestFieldCases(t *testing.T) {
 				w.size, w.room = [3]int{4, 2, 1}, 8
 				return w
 			}(), nil,
-			seen{1, 4, 1, 2, []int{1, 0}}, "4+0 p0 | B+ B+ B+ B+",
+			seen{1, 4, 1, 2, []int{1, 0}},
+			"4+0 p0 | B+ B+ B+ B+",
 		},
 		"14: smaller groups, fewer of them, no room for both generations": {
 			func() *world {
@@ -123,7 +130,8 @@ func TestFieldCases(t *testing.T) {
 				w.size, w.room = [3]int{2, 3, 1}, 9
 				return w
 			}(), nil,
-			seen{2, 4, 2, 2, []int{3, 2, 1, 0}}, "3+0 p0 | B+ B+ B+",
+			seen{2, 4, 2, 2, []int{3, 2, 1, 0}},
+			"3+0 p0 | B+ B+ B+",
 		},
 		"14: a surge group that finds no room gives way": {
 			func() *world {
@@ -132,7 +140,8 @@ func TestFieldCases(t *testing.T) {
 				w.size, w.room, w.piecemeal = [3]int{2, 3, 1}, 6, true
 				return w
 			}(), nil,
-			seen{1, 3, 2, 3, []int{2, 1, 0}}, "2+0 p0 | B+ B+",
+			seen{1, 3, 2, 3, []int{2, 1, 0}},
+			"2+0 p0 | B+ B+",
 		},
 		"14: four groups, none of whose surge finds room": {
 			func() *world {
@@ -140,7 +149,8 @@ func TestFieldCases(t *testing.T) {
 				w.size, w.room, w.piecemeal = [3]int{2, 2, 1}, 8, true
 				return w
 			}(), nil,
-			seen{3, 6, 1, 7, []int{3, 2, 1, 0}}, "4+0 p0 | B+ B+ B+ B+",
+			seen{3, 6, 1, 7, []int{3, 2, 1, 0}},
+			"4+0 p0 | B+ B+ B+ B+",
 		},
 		"15: a leader that the rollout has not reached is deleted": {
 			rollTo(4, 0, 1, 0, ""),
@@ -149,7 +159,8 @@ func TestFieldCases(t *testing.T) {
 					w.remove(1)
 				}
 			},
-			seen{2, 4, 1, 2, []int{3, 2, 0}}, "4+0 p0 | B+ B+ B+ B+",
+			seen{2, 4, 1, 2, []int{3, 2, 0}},
+			"4+0 p0 | B+ B+ B+ B+",
 		},
 		"15: below the user's partition it is the old one": {
 			rollTo(4, 2, 1, 0, ""),
@@ -158,7 +169,8 @@ func TestFieldCases(t *testing.T) {
 					w.remove(0)
 				}
 			},
-			seen{2, 4, 1, 3, []int{3, 2}}, "4+0 p2 | A+ A+ B+ B+",
+			seen{2, 4, 1, 3, []int{3, 2}},
+			"4+0 p2 | A+ A+ B+ B+",
 		},
 		"16: four at a time, whatever the StatefulSet controller can": {
 			func() *world {
@@ -166,7 +178,8 @@ func TestFieldCases(t *testing.T) {
 				w.podBudget, w.movesOnDelete = false, false
 				return w
 			}(), nil,
-			seen{4, 8, 4, 2, []int{7, 6, 5, 4, 3, 2, 1, 0}}, "8+0 p0 | B+ B+ B+ B+ B+ B+ B+ B+",
+			seen{4, 8, 4, 2, []int{7, 6, 5, 4, 3, 2, 1, 0}},
+			"8+0 p0 | B+ B+ B+ B+ B+ B+ B+ B+",
 		},
 		"17: undone halfway": {
 			rollTo(4, 0, 1, 0, ""),
@@ -175,11 +188,13 @@ func TestFieldCases(t *testing.T) {
 					w.update = 'A'
 				}
 			},
-			seen{3, 4, 1, 3, []int{3, 2, 3, 2}}, "4+0 p0 | A+ A+ A+ A+",
+			seen{3, 4, 1, 3, []int{3, 2, 3, 2}},
+			"4+0 p0 | A+ A+ A+ A+",
 		},
 		"18: partition and surge": {
 			rollTo(4, 2, 1, 1, ""), nil,
-			seen{3, 5, 2, 3, []int{3, 2}}, "4+0 p2 | A+ A+ B+ B+",
+			seen{3, 5, 2, 3, []int{3, 2}},
+			"4+0 p2 | A+ A+ B+ B+",
 		},
 		"27: a rollout to a template that never becomes ready stops at the floor": {
 			func() *world {
@@ -187,7 +202,8 @@ func TestFieldCases(t *testing.T) {
 				w.bad = 'B'
 				return w
 			}(), nil,
-			seen{3, 6, 2, 1, []int{4, 3}}, "5+1 OnDelete | A+ A+ A+ B~ B~ B~",
+			seen{3, 6, 2, 1, []int{4, 3}},
+			"5+1 OnDelete | A+ A+ A+ B~ B~ B~",
 		},
 		"20 groups, 5 and 2: all writes of the StatefulSet are surge and type": {
 			rollTo(20, 0, 5, 2, ""), nil,

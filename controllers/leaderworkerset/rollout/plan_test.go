@@ -87,21 +87,24 @@ func TestCompute(t *testing.T) {
 		"two at a time, from the highest index": {
 			inRollout(newWorld(4, 0, 2, 0), onDelete(4, 0), "A+ A+ A+ A+"),
 			want{
-				onDelete(4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.Outdated}, {Index: 2, Cause: rollout.Outdated}},
+				onDelete(4, 0),
+				[]rollout.Deletion{{Index: 3, Cause: rollout.Outdated}, {Index: 2, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"broken ones first and all at once, whatever the index": {
 			inRollout(newWorld(5, 0, 1, 0), onDelete(5, 0), "A~ A+ A~ A+ A+"),
 			want{
-				onDelete(5, 0), []rollout.Deletion{{Index: 2, Cause: rollout.OutdatedBroken}, {Index: 0, Cause: rollout.OutdatedBroken}},
+				onDelete(5, 0),
+				[]rollout.Deletion{{Index: 2, Cause: rollout.OutdatedBroken}, {Index: 0, Cause: rollout.OutdatedBroken}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"broken ones use up no budget": {
 			inRollout(newWorld(4, 0, 2, 0), onDelete(4, 0), "A+ A+ A+ A~"),
 			want{
-				onDelete(4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.OutdatedBroken}, {Index: 2, Cause: rollout.Outdated}},
+				onDelete(4, 0),
+				[]rollout.Deletion{{Index: 3, Cause: rollout.OutdatedBroken}, {Index: 2, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -116,7 +119,8 @@ func TestCompute(t *testing.T) {
 		"a surge group stands in once it is ready": {
 			inRollout(newWorld(3, 0, 0, 1), onDelete(3, 1), "A+ A+ A+ B+"),
 			want{
-				onDelete(3, 1), []rollout.Deletion{{Index: 2, Cause: rollout.Outdated}},
+				onDelete(3, 1),
+				[]rollout.Deletion{{Index: 2, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -127,7 +131,8 @@ func TestCompute(t *testing.T) {
 		"a surge group of an older update is replaced first": {
 			inRollout(newWorld(3, 0, 1, 1), onDelete(3, 1), "A+ A+ B~ C+"),
 			want{
-				onDelete(3, 1), []rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
+				onDelete(3, 1),
+				[]rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -146,7 +151,8 @@ func TestCompute(t *testing.T) {
 		"a gated leader of the old revision comes back new": {
 			inRollout(newWorld(3, 0, 1, 0), onDelete(3, 0), "A+ A# B+"),
 			want{
-				onDelete(3, 0), []rollout.Deletion{{Index: 1, Cause: rollout.WrongRevision}},
+				onDelete(3, 0),
+				[]rollout.Deletion{{Index: 1, Cause: rollout.WrongRevision}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -169,7 +175,8 @@ func TestCompute(t *testing.T) {
 		"groups below the partition are shielded": {
 			inRollout(newWorld(4, 2, 1, 0), rollingFrom(4, 4, 0), "A+ A+ A+ A+"),
 			want{
-				rollingFrom(4, 4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
+				rollingFrom(4, 4, 0),
+				[]rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -184,7 +191,8 @@ func TestCompute(t *testing.T) {
 				return in
 			}(),
 			want{
-				onDelete(4, 0), []rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
+				onDelete(4, 0),
+				[]rollout.Deletion{{Index: 3, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -207,14 +215,16 @@ func TestCompute(t *testing.T) {
 		"and then comes back new": {
 			inRollout(newWorld(4, 1, 1, 0), onDelete(4, 0), "A+ A# A+ A+"),
 			want{
-				onDelete(4, 0), []rollout.Deletion{{Index: 1, Cause: rollout.WrongRevision}},
+				onDelete(4, 0),
+				[]rollout.Deletion{{Index: 1, Cause: rollout.WrongRevision}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"a group below the partition that came back new in that moment goes again": {
 			inRollout(newWorld(4, 1, 1, 0), rollingFrom(4, 4, 0), "B# B~ A+ A+"),
 			want{
-				rollingFrom(4, 4, 0), []rollout.Deletion{{Index: 0, Cause: rollout.WrongRevision}},
+				rollingFrom(4, 4, 0),
+				[]rollout.Deletion{{Index: 0, Cause: rollout.WrongRevision}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -225,7 +235,8 @@ func TestCompute(t *testing.T) {
 		"a lowered partition goes on below": {
 			inRollout(newWorld(4, 1, 1, 0), atRest(4, 3), "A+ A+ A+ B+"),
 			want{
-				rollingFrom(3, 4, 0), []rollout.Deletion{{Index: 2, Cause: rollout.Outdated}},
+				rollingFrom(3, 4, 0),
+				[]rollout.Deletion{{Index: 2, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -239,7 +250,8 @@ func TestCompute(t *testing.T) {
 		"scale down in a rollout": {
 			inRollout(newWorld(2, 0, 1, 0), onDelete(4, 0), "A+ A+ A+ B~"),
 			want{
-				onDelete(2, 0), []rollout.Deletion{{Index: 1, Cause: rollout.Outdated}},
+				onDelete(2, 0),
+				[]rollout.Deletion{{Index: 1, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -250,14 +262,16 @@ func TestCompute(t *testing.T) {
 		"surge is capped at replicas": {
 			inRollout(newWorld(1, 0, 0, 2), onDelete(1, 2), "A~ B~ B+"),
 			want{
-				onDelete(1, 1), []rollout.Deletion{{Index: 0, Cause: rollout.OutdatedBroken}},
+				onDelete(1, 1),
+				[]rollout.Deletion{{Index: 0, Cause: rollout.OutdatedBroken}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"budgets of zero still move": {
 			inRollout(newWorld(2, 0, 0, 0), onDelete(2, 0), "A+ A+"),
 			want{
-				onDelete(2, 0), []rollout.Deletion{{Index: 1, Cause: rollout.Outdated}},
+				onDelete(2, 0),
+				[]rollout.Deletion{{Index: 1, Cause: rollout.Outdated}},
 				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
@@ -265,7 +279,8 @@ func TestCompute(t *testing.T) {
 			inRollout(newWorld(4, 0, 1, 0), rollout.Spec{Replicas: 4, OnDelete: true, Rolling: true, Baseline: 2}, "A+ A+ B! B!"),
 			want{
 				rollout.Spec{Replicas: 4, OnDelete: true, Rolling: true, Baseline: 2},
-				[]rollout.Deletion{{Index: 1, Cause: rollout.Outdated}}, nil, rollout.Acting, rollout.ReplacingGroups,
+				[]rollout.Deletion{{Index: 1, Cause: rollout.Outdated}},
+				nil, rollout.Acting, rollout.ReplacingGroups,
 			},
 		},
 		"outdated groups that cannot be scheduled are replaced first": {

@@ -38,8 +38,10 @@ func TestGroupObjects(t *testing.T) {
 	}{
 		"replica": {s{}, LevelReplica, map[string]string{"a-1-abcde-rev": ""}, []int32{3}},
 		"role": {
-			s{Replica: &replica{Worker: workers}}, LevelRole,
-			map[string]string{"a-1-abcde-leader-rev": "leader", "a-1-abcde-worker-rev": "worker"}, []int32{0, 2},
+			s{Replica: &replica{Worker: workers}},
+			LevelRole,
+			map[string]string{"a-1-abcde-leader-rev": "leader", "a-1-abcde-worker-rev": "worker"},
+			[]int32{0, 2},
 		},
 		"set": {s{SchedulingPolicy: gang}, LevelSet, map[string]string{}, nil},
 	} {
