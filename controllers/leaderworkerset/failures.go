@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shortages are StatefulSets and ReplicaSets that have fewer pods than they should, with the time
-// from which on a failure to make one counts: a pod that was made later shows
+// shortages are StatefulSets and ReplicaSets that have fewer pods than they should, with
+// the time from which on a failure to make one counts: a pod that was made later shows
 // that the failure is over.
 type shortages map[types.UID]time.Time
 
@@ -20,8 +20,7 @@ func shortOfPods(m members) shortages {
 	}
 	leaders, newest := int32(0), owner.GetCreationTimestamp().Time
 	for _, leader := range m.leaders {
-		// A ReplicaSet makes the replacement of a pod that is still going.
-		if !m.makes(leader) || m.deployment != nil && isGoing(leader) {
+		if !m.hasMade(leader) {
 			continue
 		}
 		leaders++
@@ -40,6 +39,12 @@ func shortOfPods(m members) shortages {
 		}
 	}
 	return short
+}
+
+// hasMade says whether a leader is there for what makes leaders. A ReplicaSet makes the
+// replacement of a pod that is still going.
+func (m members) hasMade(leader *corev1.Pod) bool {
+	return m.makes(leader) && (m.deployment == nil || !isGoing(leader))
 }
 
 // latestFailure is the text of the newest event that counts, empty when none does.

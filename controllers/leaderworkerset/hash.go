@@ -98,13 +98,8 @@ func (hash) count(seen *observation, update string) tally {
 // replacement may still be to come.
 func (hash) counts(seen *observation, _, _ string) countsRule {
 	revisions, stays := map[string]string{}, map[string]bool{}
-	standing, waiting := int32(0), false
 	for _, g := range seen.Groups {
 		revisions[g.Name], stays[g.Name] = g.Revision, g.Exhausted || !g.Terminating
-		if !g.Terminating && !g.Ended {
-			standing++
-			waiting = waiting || g.Gated
-		}
 	}
 	rule := countsRule{Moves: map[group.Entry]group.Entry{}}
 	for _, g := range seen.Groups {
@@ -113,12 +108,28 @@ func (hash) counts(seen *observation, _, _ string) countsRule {
 		}
 		rule.Moves[group.Entry{Revision: g.Revision, Index: g.Replaces}] = group.Entry{Revision: g.Revision, Index: g.Name}
 	}
-	isComplete := !waiting && standing >= lwsv1.Replicas(seen.Set)
+	isComplete := noneIsToCome(seen)
 	rule.Alive = func(e group.Entry) bool {
 		revision, exists := revisions[e.Index]
 		return exists && revision == e.Revision || !exists && !isComplete
 	}
 	return rule
+}
+
+// noneIsToCome: as many groups stand as the set wants, and none waits for the one that it
+// replaces.
+func noneIsToCome(seen *observation) bool {
+	standing := int32(0)
+	for _, g := range seen.Groups {
+		if g.Terminating || g.Ended {
+			continue
+		}
+		if g.Gated {
+			return false
+		}
+		standing++
+	}
+	return standing >= lwsv1.Replicas(seen.Set)
 }
 
 func (hash) plan(seen *observation, p *plan) error {

@@ -58,26 +58,27 @@ func claimOf(set *lwsv1.LeaderWorkerSet, obj metav1.Object) claim {
 	}
 }
 
-// claimOfStatefulSet is claimOf for the leader StatefulSet: a leftover whose
-// selector is not ours, which cannot be changed, can never carry our leaders.
+// claimOfStatefulSet is the claim to the leader StatefulSet.
 func claimOfStatefulSet(set *lwsv1.LeaderWorkerSet, statefulSet *appsv1.StatefulSet) claim {
 	if statefulSet == nil {
 		return claimAbsent
 	}
-	c := claimOf(set, statefulSet)
-	if c == claimLeftover && !selects(statefulSet.Spec.Selector, identity.LeaderSelector(set.Name)) {
-		return claimForeign
-	}
-	return c
+	return claimOfMaker(set, statefulSet, statefulSet.Spec.Selector)
 }
 
-// claimOfDeployment is claimOfStatefulSet for the leader Deployment.
+// claimOfDeployment is the claim to the leader Deployment.
 func claimOfDeployment(set *lwsv1.LeaderWorkerSet, deployment *appsv1.Deployment) claim {
 	if deployment == nil {
 		return claimAbsent
 	}
-	c := claimOf(set, deployment)
-	if c == claimLeftover && !selects(deployment.Spec.Selector, identity.LeaderSelector(set.Name)) {
+	return claimOfMaker(set, deployment, deployment.Spec.Selector)
+}
+
+// claimOfMaker is claimOf for what makes leaders: a leftover whose selector is not ours,
+// which cannot be changed, can never carry our leaders.
+func claimOfMaker(set *lwsv1.LeaderWorkerSet, maker metav1.Object, selector *metav1.LabelSelector) claim {
+	c := claimOf(set, maker)
+	if c == claimLeftover && !selects(selector, identity.LeaderSelector(set.Name)) {
 		return claimForeign
 	}
 	return c

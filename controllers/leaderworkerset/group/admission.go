@@ -70,7 +70,7 @@ func decideGate(in gateInput) gateVerdict {
 		return gateVerdict{gatePredecessor, describeLeft(in.Left, in.Now)}
 	case in.Workers.Action != workersKeep:
 		return gateVerdict{gatePredecessor, in.Workers.Message}
-	case in.Service == serviceWait || in.Service == serviceDelete:
+	case in.Service.isPredecessors():
 		return gateVerdict{gateService, "the Service of the predecessor is still there"}
 	case in.Gang == gangReplace:
 		return gateVerdict{gateAdmission, in.GangWaits}

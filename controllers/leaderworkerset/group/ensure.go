@@ -139,7 +139,7 @@ func (w *writer) resolveService(ctx context.Context, desired *corev1.Service) er
 		if apierrors.IsNotFound(err) {
 			return errStale
 		}
-		return fmt.Errorf("Service %s: %w", desired.Name, err)
+		return fmt.Errorf("the Service %s: %w", desired.Name, err)
 	}
 	controller := controllerOf(live)
 	ours := live.Labels[lwsv1.SetNameLabelKey] == w.o.Group.Set
@@ -196,6 +196,5 @@ func describeTaken(object string, by owner) string {
 }
 
 func isTaken(err error) (*takenError, bool) {
-	var found *takenError
-	return found, errors.As(err, &found)
+	return errors.AsType[*takenError](err)
 }

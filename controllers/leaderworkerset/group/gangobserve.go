@@ -36,16 +36,21 @@ func (r *Reconciler) observeGang(ctx context.Context, o *observation) error {
 	leaderPod := o.pods[o.Leader.UID]
 	o.Gang.Admitted = r.gangs.IsAdmitted(leaderPod, o.set) && r.agrees(leaderPod, o.workers)
 	for _, ref := range r.gangs.GroupRefs(leaderPod) {
-		switch obj := existing[ref]; {
-		case obj == nil:
-			o.Gang.Missing = append(o.Gang.Missing, ref)
-		case controllerOf(obj) == owner{} && obj.GetDeletionTimestamp() == nil:
-			o.Gang.orphans = append(o.Gang.orphans, obj)
-		case obj.GetDeletionTimestamp() != nil || !isSchedulingObjectOf(o, obj):
-			o.Gang.Leaving = append(o.Gang.Leaving, ref.String())
-		}
+		o.observeReferred(ref, existing[ref])
 	}
 	return r.observeRequired(ctx, o)
+}
+
+// observeReferred looks at an object that the leader refers to, nil if there is none.
+func (o *observation) observeReferred(ref scheduling.Ref, obj client.Object) {
+	switch {
+	case obj == nil:
+		o.Gang.Missing = append(o.Gang.Missing, ref)
+	case controllerOf(obj) == owner{} && obj.GetDeletionTimestamp() == nil:
+		o.Gang.orphans = append(o.Gang.orphans, obj)
+	case obj.GetDeletionTimestamp() != nil || !isSchedulingObjectOf(o, obj):
+		o.Gang.Leaving = append(o.Gang.Leaving, ref.String())
+	}
 }
 
 // agrees says whether workers that are there already, as after the loss of a leader

@@ -129,6 +129,5 @@ func (s deleteGang) run(ctx context.Context, w *writer) error {
 
 // isGang is the error of a scheduling object.
 func isGang(err error) (*gangError, bool) {
-	var found *gangError
-	return found, errors.As(err, &found)
+	return errors.AsType[*gangError](err)
 }

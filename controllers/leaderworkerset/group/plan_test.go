@@ -275,7 +275,7 @@ func TestPlanOfFailures(t *testing.T) {
 }
 
 func TestPlanOfExhaustion(t *testing.T) {
-	recover := func(o *observation) { o.Leader.Recover = true }
+	recovered := func(o *observation) { o.Leader.Recover = true }
 	testPlans(t, map[string]planCase{
 		"stays": {change: also(limited(1, 1, "before"), isExhausted)},
 		"goes on after a crash": {
@@ -284,12 +284,12 @@ func TestPlanOfExhaustion(t *testing.T) {
 		},
 		"raising the limit does not recover": {change: also(limited(9, 1, "before"), isExhausted)},
 		"recovery asks for a fresh budget": {
-			change: also(limited(1, 1, "before"), isExhausted, recover),
+			change: also(limited(1, 1, "before"), isExhausted, recovered),
 			report: Report{Recovery: &Entry{"rev", "3"}},
 		},
-		"recovery": {change: also(limited(1, 0, ""), isExhausted, recover), steps: released, told: []string{lwsv1.ReasonGroupRecovered}},
+		"recovery": {change: also(limited(1, 0, ""), isExhausted, recovered), steps: released, told: []string{lwsv1.ReasonGroupRecovered}},
 		"a request for recovery before that is dropped": {
-			change: recover, steps: []string{"annotateLeader recover remove", "checkWorkers"},
+			change: recovered, steps: []string{"annotateLeader recover remove", "checkWorkers"},
 		},
 		"scaled away":           {change: also(isExhausted, func(o *observation) { o.Leaders.Replicas = 2 }), steps: released},
 		"replaced by a rollout": {change: also(isExhausted, func(o *observation) { o.Leaders.UpdateRevision = "new" }), steps: released},

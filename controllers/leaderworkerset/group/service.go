@@ -32,6 +32,11 @@ const (
 	serviceConflict serviceVerdict = "Conflict"
 )
 
+// isPredecessors: the Service is a predecessor's, and goes before the leader is admitted.
+func (v serviceVerdict) isPredecessors() bool {
+	return v == serviceWait || v == serviceDelete
+}
+
 // decideService decides about the Service of a leader's group. A predecessor's is
 // deleted: changing its owner would race with garbage collection.
 func decideService(l *leader, s *ownService) serviceVerdict {

@@ -16,18 +16,18 @@ const (
 type Reason string
 
 const (
-	// UpToDate: Done, all desired groups at or above the partition are updated and ready.
+	// UpToDate is Done: all desired groups at or above the partition are updated and ready.
 	UpToDate Reason = "UpToDate"
-	// ReplacingGroups: Acting, leaders are deleted or released.
+	// ReplacingGroups is Acting: leaders are deleted or released.
 	ReplacingGroups Reason = "ReplacingGroups"
-	// ChangingStatefulSet: Acting, the StatefulSet is written and nothing deleted.
+	// ChangingStatefulSet is Acting: the StatefulSet is written and nothing deleted.
 	ChangingStatefulSet Reason = "ChangingStatefulSet"
-	// StatefulSetBehind: Waiting, leaders go once the StatefulSet's controller has
+	// StatefulSetBehind is Waiting: leaders go once the StatefulSet's controller has
 	// observed what is written and has filled what is missing.
 	StatefulSetBehind Reason = "StatefulSetBehind"
-	// BudgetSpent: Waiting, another outdated group would take the ready groups below the floor.
+	// BudgetSpent is Waiting: another outdated group would take the ready groups below the floor.
 	BudgetSpent Reason = "BudgetSpent"
-	// GroupsNotReady: Waiting, nothing is left to replace, groups are on their way.
+	// GroupsNotReady is Waiting: nothing is left to replace, groups are on their way.
 	GroupsNotReady Reason = "GroupsNotReady"
 )
 
@@ -47,11 +47,9 @@ func (s *state) verdict(p Plan, deferred int) Verdict {
 		return Verdict{Acting, ReplacingGroups, fmt.Sprintf(
 			"%d leaders deleted, %d released, %d groups remain", len(p.Delete), len(p.Release), c.Remaining)}
 	case p.Spec != s.StatefulSet.Spec:
-		return Verdict{Acting, ChangingStatefulSet, fmt.Sprintf(
-			"the leader StatefulSet gets %s", p.Spec.words())}
+		return Verdict{Acting, ChangingStatefulSet, "the leader StatefulSet gets " + p.Spec.words()}
 	case deferred > 0 || s.has(s.stray):
-		return Verdict{Waiting, StatefulSetBehind, fmt.Sprintf(
-			"the StatefulSet controller is behind %s", p.Spec.words())}
+		return Verdict{Waiting, StatefulSetBehind, "the StatefulSet controller is behind " + p.Spec.words()}
 	case c.Outdated > 0:
 		return Verdict{Waiting, BudgetSpent, fmt.Sprintf(
 			"%d outdated groups wait: %d groups are ready, the floor is %d", c.Outdated, c.Available, c.Floor)}

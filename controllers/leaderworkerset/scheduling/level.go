@@ -13,11 +13,11 @@ import (
 type Level string
 
 const (
-	// LevelSet: all pods of a set.
+	// LevelSet is all pods of a set.
 	LevelSet Level = "lws"
-	// LevelReplica: the pods of a group.
+	// LevelReplica is the pods of a group.
 	LevelReplica Level = "replica"
-	// LevelRole: the leader of a group, and its workers.
+	// LevelRole is the leader of a group, and its workers.
 	LevelRole Level = "role"
 )
 
