@@ -94,7 +94,7 @@ func (r *Report) save(path string) error {
 	if err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
-	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(path, append(content, '\n'), 0o600); err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
 	return nil
