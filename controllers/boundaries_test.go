@@ -66,7 +66,7 @@ func reaches(path string, packages []listed) []string {
 func TestBoundaries(t *testing.T) {
 	const (
 		client     = `^sigs\.k8s\.io/controller-runtime/|^k8s\.io/client-go/(kubernetes|rest|tools/record|tools/events|informers|dynamic)(/|$)`
-		lws        = `^sigs\.k8s\.io/lws/(controllers/leaderworkerset|cmd/lws-manager)(/|$)`
+		lws        = `^sigs\.k8s\.io/lws/(controllers/leaderworkerset|cmd/lws-manager|cmd/kubectl-lws)(/|$)`
 		ds         = `^sigs\.k8s\.io/lws/(controllers/disaggregatedset|cmd/disaggregatedset-manager)(/|$)`
 		controller = `^sigs\.k8s\.io/lws/(controllers|cmd)(/|$)`
 	)
@@ -93,6 +93,10 @@ func TestBoundaries(t *testing.T) {
 		"lws-manager knows nothing of DisaggregatedSets": {
 			packages: `^(controllers/leaderworkerset|cmd/lws-manager)(/|$)`,
 			never:    ds,
+		},
+		"the plugin asks the controllers of its own kind only": {
+			packages: `^cmd/kubectl-lws$`,
+			never:    ds + `|^sigs\.k8s\.io/lws/cmd/`,
 		},
 		"disaggregatedset-manager knows nothing of the other's controllers": {
 			packages: `^(controllers/disaggregatedset|cmd/disaggregatedset-manager)(/|$)`,

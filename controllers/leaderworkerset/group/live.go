@@ -77,6 +77,7 @@ func (p *plan) judge(o *observation) bool {
 		Budget:   o.Set.Budget,
 		Now:      o.Now,
 	})
+	p.Judged = v
 	index := o.Group.Index
 	switch v.Action {
 	case restartNone:

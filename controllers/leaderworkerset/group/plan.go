@@ -19,6 +19,8 @@ type plan struct {
 	After time.Duration
 	// Held says why a leader is held at its gate.
 	Held gateVerdict
+	// Judged is what is done about a failure of a living group.
+	Judged restartVerdict
 	// Err is a mistake that has to be seen, and tried again.
 	Err error
 }
