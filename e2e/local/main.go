@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case "down":
 		err = down(options)
 	case "env":
-		err = environment(options, out)
+		err = environment(options, checkout, out)
 	default:
 		err = up(ctx, withGangs(options), checkout, out)
 	}
@@ -109,10 +109,13 @@ func start(ctx context.Context, options controlplane.Options, checkout string, o
 			return err
 		}
 	}
+	if err := managers.BuildPlugin(ctx, checkout); err != nil {
+		return err
+	}
 	if err := startSamples(ctx, cluster, checkout, options.Log); err != nil {
 		return err
 	}
-	return show(ctx, cluster, out)
+	return show(ctx, cluster, checkout, out)
 }
 
 func startManager(ctx context.Context, cluster *controlplane.Cluster, shipped managers.Shipped, log io.Writer) error {
@@ -150,28 +153,29 @@ func startSamples(ctx context.Context, cluster *controlplane.Cluster, checkout s
 }
 
 // show prints what there is and how to reach it.
-func show(ctx context.Context, cluster *controlplane.Cluster, out io.Writer) error {
+func show(ctx context.Context, cluster *controlplane.Cluster, checkout string, out io.Writer) error {
 	sets, err := managers.Kubectl(ctx, cluster, nil, "get", "disaggregatedsets,leaderworkersets")
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\nto use it:\n%s\n", sets, export(cluster))
+	fmt.Fprintf(out, "%s\nto use it:\n%s\n", sets, export(cluster, checkout))
 	return nil
 }
 
 // environment prints the line for a shell that make up ends with.
-func environment(options controlplane.Options, out io.Writer) error {
+func environment(options controlplane.Options, checkout string, out io.Writer) error {
 	cluster, err := controlplane.Open(options.Dir, options.Name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, export(cluster))
+	fmt.Fprintln(out, export(cluster, checkout))
 	return nil
 }
 
-// export is what gives a shell kubectl and the cluster.
-func export(cluster *controlplane.Cluster) string {
-	return fmt.Sprintf("export PATH='%s':$PATH KUBECONFIG='%s'", cluster.BinDir(), cluster.Kubeconfig())
+// export is what gives a shell kubectl with its plugin, and the cluster.
+func export(cluster *controlplane.Cluster, checkout string) string {
+	return fmt.Sprintf("export PATH='%s':'%s':$PATH KUBECONFIG='%s'",
+		cluster.BinDir(), managers.ProgramDir(checkout), cluster.Kubeconfig())
 }
 
 // down stops the managers and the cluster, and removes what they left.

@@ -65,11 +65,26 @@ func Checkout() (string, error) {
 
 // Build makes the program of a shipped manager and returns its path.
 func (s Shipped) Build(ctx context.Context, checkout string) (string, error) {
-	program := filepath.Join(checkout, "bin", s.Name)
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/"+s.Name)
-	build.Dir = checkout
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", s.Name, err, out)
+	return build(ctx, checkout, s.Name)
+}
+
+// BuildPlugin makes the plugin of kubectl, which kubectl finds when ProgramDir is on the
+// PATH.
+func BuildPlugin(ctx context.Context, checkout string) error {
+	_, err := build(ctx, checkout, "kubectl-lws")
+	return err
+}
+
+// ProgramDir is where programs are built into.
+func ProgramDir(checkout string) string { return filepath.Join(checkout, "bin") }
+
+// build makes a program of cmd/.
+func build(ctx context.Context, checkout, name string) (string, error) {
+	program := filepath.Join(ProgramDir(checkout), name)
+	command := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/"+name)
+	command.Dir = checkout
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return program, nil
 }
