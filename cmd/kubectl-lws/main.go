@@ -18,7 +18,8 @@ var version = ""
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	o := newOptions(streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}, clock.RealClock{})
+	err := run(ctx, o, os.Args[1:])
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -33,8 +34,7 @@ type streams struct {
 }
 
 // run is the program. It ends when ctx does.
-func run(ctx context.Context, args []string, streams streams) error {
-	o := newOptions(streams, clock.RealClock{})
+func run(ctx context.Context, o *options, args []string) error {
 	root := &cobra.Command{
 		Use:   "kubectl-lws",
 		Short: "How far the groups of a LeaderWorkerSet are, what they wait for, and what a change would do",
@@ -46,9 +46,9 @@ func run(ctx context.Context, args []string, streams streams) error {
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl lws"},
 	}
 	root.SetArgs(args)
-	root.SetIn(streams.in)
-	root.SetOut(streams.out)
-	root.SetErr(streams.err)
+	root.SetIn(o.in)
+	root.SetOut(o.out)
+	root.SetErr(o.err)
 	o.bind(root.PersistentFlags())
 	root.AddCommand(newStatus(o), newWhy(o), newPreview(o), newHistory(o))
 	return root.ExecuteContext(ctx)

@@ -63,6 +63,13 @@ func (s *scenario) kubectl(args ...string) (out, errs string) {
 // asks is what the plugin tells the viewer.
 func (s *scenario) asks(args ...string) string {
 	GinkgoHelper()
+	told := s.asksNow(args...)
+	GinkgoWriter.Printf("$ kubectl lws %s\n%s\n", strings.Join(args, " "), told)
+	return told
+}
+
+func (s *scenario) asksNow(args ...string) string {
+	GinkgoHelper()
 	out, errs := s.kubectl(append(append([]string{"lws"}, args...), "--as", viewer)...)
 	Expect(errs).To(BeEmpty(), "kubectl lws %v", args)
 	return out
@@ -73,9 +80,10 @@ func (s *scenario) awaitTold(what types.GomegaMatcher, args ...string) string {
 	GinkgoHelper()
 	var told string
 	Eventually(func() string {
-		told = s.asks(args...)
+		told = s.asksNow(args...)
 		return told
 	}).WithTimeout(patience).Should(what, "kubectl lws %v", args)
+	GinkgoWriter.Printf("$ kubectl lws %s\n%s\n", strings.Join(args, " "), told)
 	return told
 }
 
@@ -203,5 +211,45 @@ var _ = Describe("kubectl lws", func() {
 		Expect(errs).To(ContainSubstring("there is no LeaderWorkerSet nobody in namespace " + s.namespace))
 		_, errs = s.kubectl("lws", "status", "nobody", "--as", "stranger")
 		Expect(errs).To(And(ContainSubstring("nobody"), ContainSubstring(`"stranger" cannot get resource "leaderworkersets"`)))
+	})
+})
+
+var _ = Describe("kubectl lws of a Hash set", func() {
+	It("names groups by their keys, and says which stopped group a gated one replaces", func() {
+		s := begin()
+		s.letView()
+		name := s.up(newSet("keyed").Hash().Replicas(2).Size(2).MaxGroupRestarts(0))
+		groups := s.awaitGroups(name, 2, 2)
+		told := s.asks("status", name)
+		key := ""
+		for key = range groups {
+			Expect(told).To(MatchRegexp(`(?m)^%s +ready +keyed-\S+ +\S+ +\S+ +1/1 +0/0 `, key[:8]))
+		}
+		s.restartWorker(name, key)
+		told = s.awaitTold(And(
+			MatchRegexp(`(?m)^Group %s is exhausted, for \S+: .*kubectl annotate pod keyed-\S+ `, key[:8]),
+			MatchRegexp(`(?m)^Group \w{8} is gated, for \S+: waits for group %s, whose restart budget is spent`, key),
+		), "why", name)
+		Expect(s.asks("why", name, key[:8])).To(HavePrefix("Group " + key[:8] + " is exhausted"))
+
+		command := regexp.MustCompile(`kubectl (annotate .*)`).FindStringSubmatch(told)
+		Expect(command).To(HaveLen(2), told)
+		_, errs := s.kubectl(strings.Fields(command[1])...)
+		Expect(errs).To(BeEmpty(), command[1])
+		s.awaitAvailable(name)
+
+		set := &lwsv1.LeaderWorkerSet{}
+		s.get(name, set)
+		set.SetGroupVersionKind(lwsv1.GroupVersion.WithKind(lwsv1.Kind))
+		set.ManagedFields = nil
+		image(better)(set)
+		text, err := json.Marshal(set)
+		Expect(err).NotTo(HaveOccurred())
+		file := filepath.Join(GinkgoT().TempDir(), "set.json")
+		Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+		Expect(s.asks("preview", "-f", file)).To(And(
+			ContainSubstring("Deployment keyed replaces 2 groups in an order of its own"),
+			ContainSubstring("Lowest ready 1, highest existing 2"),
+		))
 	})
 })
