@@ -95,11 +95,15 @@ func (o *options) look(ctx context.Context, name, namespace string) (*view, erro
 	if err != nil {
 		return nil, err
 	}
-	var leaders corev1.PodList
-	if err := source.List(ctx, &leaders, client.InNamespace(namespace)); err != nil {
+	var pods corev1.PodList
+	if err := source.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
 		return nil, err
 	}
-	explainer, err := leaderworkerset.NewExplainer(ctx, source, providerOf(set, leaders.Items), o.now)
+	gangs, err := visible(ctx, source, providerOf(set, pods.Items))
+	if err != nil {
+		return nil, err
+	}
+	explainer, err := leaderworkerset.NewExplainer(ctx, source, gangs, o.now)
 	return &view{set, explainer}, err
 }
 

@@ -161,11 +161,19 @@ func merge(live *lwsv1.LeaderWorkerSet, manifest []byte) (*lwsv1.LeaderWorkerSet
 
 func writePreview(out io.Writer, set *lwsv1.LeaderWorkerSet, p *leaderworkerset.Preview) error {
 	fmt.Fprintf(out, "LeaderWorkerSet %s/%s: %s\n", set.Namespace, set.Name, headline(p))
-	if p.Course == nil {
-		if !p.Replaces {
-			return nil
-		}
+	switch {
+	case p.Course != nil:
+		return writeCourse(out, set, p)
+	case p.Replaces:
 		return writeOld(out, set, p)
+	}
+	return nil
+}
+
+// writeCourse is about numbered groups, which the manager's planner replaces.
+func writeCourse(out io.Writer, set *lwsv1.LeaderWorkerSet, p *leaderworkerset.Preview) error {
+	if len(p.Course.Steps) == 0 && p.From != p.To {
+		fmt.Fprintf(out, "No group is replaced: the partition is %d, of %s\n", lwsv1.Partition(set), plural(int(lwsv1.Replicas(set)), "group"))
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	if len(p.Course.Steps) > 0 {

@@ -107,10 +107,23 @@ func setLines(x *leaderworkerset.Explanation) []string {
 	default:
 		lines = append(lines, name+" is not Available: "+oneLine(c.Message))
 	}
-	if v := x.Rollout; v.Phase != "" && v.Phase != rollout.Done && hasOld(x) {
+	return append(lines, rolloutLines(x)...)
+}
+
+// rolloutLines are about a rollout that goes on.
+func rolloutLines(x *leaderworkerset.Explanation) []string {
+	if !hasOld(x) {
+		return nil
+	}
+	set := x.Set
+	var lines []string
+	if lwsv1.GroupIdentity(set) == lwsv1.HashGroupIdentity {
+		lines = append(lines, fmt.Sprintf("The rollout to revision %s goes on: Deployment %s replaces groups of older ones", x.Update, set.Name))
+	}
+	if v := x.Rollout; v.Phase != "" && v.Phase != rollout.Done {
 		lines = append(lines, fmt.Sprintf("The rollout to revision %s goes on (%s): %s", x.Update, v.Reason, v.Message))
 	}
-	if partition := lwsv1.Partition(set); partition > 0 && hasOld(x) {
+	if partition := lwsv1.Partition(set); partition > 0 {
 		lines = append(lines, fmt.Sprintf("It stops at partition %d: groups below stay of revision %s", partition, x.Current))
 	}
 	return lines

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
@@ -107,7 +108,10 @@ func (e *Explainer) explainGroups(ctx context.Context, seen *observation) ([]Gro
 	var explained []GroupExplanation
 	for _, one := range groupsToExplain(seen) {
 		x, err := e.groups.Explain(ctx, one.group, one.ready)
-		if err != nil {
+		switch {
+		case apierrors.IsForbidden(err):
+			x = &group.Explanation{Group: one.group, State: group.Starting, Why: "what it waits for is not for you to see: " + err.Error()}
+		case err != nil:
 			return nil, err
 		}
 		if x.State == group.Missing && seen.CreateFailure != "" {
