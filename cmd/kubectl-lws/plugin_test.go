@@ -173,6 +173,12 @@ func TestOutputs(t *testing.T) {
 		c.set.Status = lwsv1.LeaderWorkerSetStatus{}
 		c.plugin(t).golden("why-no-status", "why", "x")
 	})
+	t.Run("with a name that is taken", func(t *testing.T) {
+		c := newCluster(t, 1)
+		c.set.Status.Conditions[0].Status, c.set.Status.Conditions[1].Status = metav1.ConditionFalse, metav1.ConditionTrue
+		c.set.Status.Conditions[1].Reason, c.set.Status.Conditions[1].Message = lwsv1.ReasonNameConflict, "Service x is not the set's"
+		c.plugin(t).golden("why-conflict", "why", "x")
+	})
 	t.Run("rolling, with a partition", func(t *testing.T) {
 		c := newCluster(t, 3)
 		image("server:2")(c.set)
@@ -294,7 +300,7 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 		"no manifest":          {args: []string{"preview"}, want: `required flag(s) "filename" not set`},
 		"a manifest of others": {args: []string{"preview", "-f", "-"}, input: "kind: Service\napiVersion: v1\n", want: "no LeaderWorkerSet of leaderworkerset.x-k8s.io/v1 in it"},
 		"a field that there is not": {
-			args: []string{"preview", "-f", "-"}, want: `unknown field "spec.replica"`,
+			args: []string{"preview", "-f", "-"}, want: `unknown field "replica"`,
 			input: "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: x}\nspec: {replica: 3}\n",
 		},
 		"another identity": {
@@ -317,9 +323,9 @@ func TestErrorsSayWhatWouldBeRight(t *testing.T) {
 func TestSetThatDoesNotExist(t *testing.T) {
 	c := newCluster(t, 1)
 	p := c.plugin(t)
-	p.input = strings.ReplaceAll(c.manifest(t, func(*lwsv1.LeaderWorkerSet) {}), "name: x\n", "name: y\n")
+	p.input = strings.ReplaceAll(c.manifest(t, func(*lwsv1.LeaderWorkerSet) {}), "name: x\n", "name: other\n")
 	got, err := p.run("preview", "-f", "-")
-	if want := "LeaderWorkerSet y does not exist: applying the manifest makes it, and replaces nothing\n"; err != nil || got != want {
+	if want := "LeaderWorkerSet other does not exist: applying the manifest makes it, and replaces nothing\n"; err != nil || got != want {
 		t.Errorf("%s%v", got, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -71,16 +72,10 @@ func findGroup(x *leaderworkerset.Explanation, name string) (*leaderworkerset.Gr
 // whyOfSet is what a set and its groups wait for, a line each.
 func whyOfSet(x *leaderworkerset.Explanation, now time.Time) string {
 	lines := setLines(x)
-	told := false
 	for i := range x.Groups {
-		g := &x.Groups[i]
-		if g.State != group.Ready {
+		if g := &x.Groups[i]; g.State != group.Ready {
 			lines = append(lines, whyOfGroup(g, now))
-			told = told || g.Why == x.Obstacle
 		}
-	}
-	if x.Obstacle != "" && !told {
-		lines = append(lines, "In the way: "+oneLine(x.Obstacle))
 	}
 	if missing := missingGroups(x); missing > 0 {
 		lines = append(lines, fmt.Sprintf("%s yet to be made by Deployment %s", isAre(missing, "group"), x.Set.Name))
@@ -102,12 +97,21 @@ func setLines(x *leaderworkerset.Explanation) []string {
 	case set.Status.ObservedGeneration < set.Generation:
 		lines = append(lines, fmt.Sprintf("%s: lws-manager has seen generation %d and not yet %d; if that lasts, see whether it runs",
 			name, set.Status.ObservedGeneration, set.Generation))
-	case c.Status == "True":
+	case c.Status == metav1.ConditionTrue:
 		lines = append(lines, name+" is Available: "+oneLine(c.Message))
 	default:
 		lines = append(lines, name+" is not Available: "+oneLine(c.Message))
 	}
+	if c := meta.FindStatusCondition(set.Status.Conditions, lwsv1.ConditionProgressing); c != nil && isOfSet(c) {
+		lines = append(lines, fmt.Sprintf("In its way (%s): %s", c.Reason, oneLine(c.Message)))
+	}
 	return append(lines, rolloutLines(x)...)
+}
+
+// isOfSet: what keeps the set from getting on is not what its groups say of themselves.
+func isOfSet(progressing *metav1.Condition) bool {
+	return progressing.Status == metav1.ConditionTrue &&
+		(progressing.Reason == lwsv1.ReasonNameConflict || progressing.Reason == lwsv1.ReasonFailedCreate)
 }
 
 // rolloutLines are about a rollout that goes on.

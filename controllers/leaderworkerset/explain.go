@@ -30,8 +30,6 @@ type Explanation struct {
 	// Rollout is what the planner says now. With Hash identity it says nothing: the
 	// Deployment of the leaders replaces groups.
 	Rollout rollout.Verdict
-	// Obstacle is what keeps groups from getting on, as far as it shows without a write.
-	Obstacle string
 }
 
 // GroupExplanation is what the manager makes of a group of the set.
@@ -85,16 +83,11 @@ func (e *Explainer) Explain(ctx context.Context, set *lwsv1.LeaderWorkerSet) (*E
 		x.Update, x.Current = set.Status.UpdateRevision, set.Status.CurrentRevision
 		return x, nil
 	}
-	// Groups have reported by now.
-	seen.Reports = e.sets.reports.ForSet(types.NamespacedName{Namespace: set.Namespace, Name: set.Name})
 	p, err := makePlan(seen)
 	if err != nil {
 		return nil, err
 	}
 	x.Update, x.Current, x.Rollout = p.Revision.Key, p.Current, p.Rollout.Verdict
-	if found := worst(p.Obstacles); found != nil {
-		x.Obstacle = found.Message
-	}
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		g.Old = g.Revision != "" && g.Revision != x.Update
@@ -105,8 +98,9 @@ func (e *Explainer) Explain(ctx context.Context, set *lwsv1.LeaderWorkerSet) (*E
 // explainGroups explains those that have a leader and, with Ordinal identity, those
 // that are to have one.
 func (e *Explainer) explainGroups(ctx context.Context, seen *observation) ([]GroupExplanation, error) {
-	var explained []GroupExplanation
-	for _, one := range groupsToExplain(seen) {
+	groups := groupsToExplain(seen)
+	explained := make([]GroupExplanation, 0, len(groups))
+	for _, one := range groups {
 		x, err := e.groups.Explain(ctx, one.group, one.ready)
 		switch {
 		case apierrors.IsForbidden(err):
@@ -117,7 +111,6 @@ func (e *Explainer) explainGroups(ctx context.Context, seen *observation) ([]Gro
 		if x.State == group.Missing && seen.CreateFailure != "" {
 			x.Why = seen.CreateFailure
 		}
-		e.sets.reports.Put(one.group, x.Report)
 		explained = append(explained, GroupExplanation{Explanation: *x})
 	}
 	return explained, nil

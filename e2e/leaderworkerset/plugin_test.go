@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -26,16 +25,9 @@ import (
 // viewer is a user with the role view in the namespace of a scenario, and no other.
 const viewer = "viewer"
 
-var pluginBuilt sync.Once
-
 // letView gives the viewer the role view, to which that of sets is aggregated.
 func (s *scenario) letView() {
 	GinkgoHelper()
-	pluginBuilt.Do(func() {
-		checkout, err := managers.Checkout()
-		Expect(err).NotTo(HaveOccurred())
-		Expect(managers.BuildPlugin(s.ctx, checkout)).To(Succeed())
-	})
 	Expect(s.env.Client.Create(s.ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: viewer},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
@@ -167,7 +159,7 @@ var _ = Describe("kubectl lws", func() {
 		AddReportEntry("preview", told)
 		Expect(told).To(ContainSubstring("a rollout from revision"))
 		var foreseen []string
-		for _, step := range regexp.MustCompile(`replace ([\d ]+)`).FindAllStringSubmatch(told, -1) {
+		for _, step := range regexp.MustCompile(`replace ((?:\d+ )*\d+)(?:,| {3})`).FindAllStringSubmatch(told, -1) {
 			for _, index := range strings.Fields(step[1]) {
 				foreseen = append(foreseen, name+"-"+index)
 			}

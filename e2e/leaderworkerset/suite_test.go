@@ -26,6 +26,9 @@ var _ = SynchronizedBeforeSuite(func(ctx SpecContext) []byte {
 		Suite: "leaderworkerset", Shipped: managers.LWS(), Log: GinkgoWriter,
 	})
 	Expect(err).NotTo(HaveOccurred())
+	checkout, err := managers.Checkout()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(managers.BuildPlugin(ctx, checkout)).To(Succeed())
 	return shared.Address()
 }, func(address []byte) {
 	if shared != nil {

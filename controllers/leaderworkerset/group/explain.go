@@ -45,8 +45,6 @@ type Explanation struct {
 	// Restarts counts towards Limit, if it is Limited.
 	Restarts, Limit int32
 	Limited         bool
-
-	Report Report
 }
 
 // Source is a copy of what a manager has in its cache.
@@ -104,7 +102,7 @@ func (e *Explainer) Explain(ctx context.Context, group identity.Group, isReady b
 }
 
 func explanationOf(o *observation, p *plan, isReady bool) *Explanation {
-	x := &Explanation{Group: o.Group, State: stateOf(o, p, isReady), Report: p.Report}
+	x := &Explanation{Group: o.Group, State: stateOf(o, p, isReady)}
 	if l := o.Leader; l != nil {
 		x.Leader, x.Node, x.Revision, x.Created = l.Name, l.Node, l.Revision, l.Created
 		x.Workers = l.Size - 1

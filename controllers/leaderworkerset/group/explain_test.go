@@ -102,7 +102,7 @@ func TestExplanation(t *testing.T) {
 		},
 		"exhausted": {
 			also(limited(1, 1, "before"), isExhausted), false, Exhausted,
-			"its restart budget is spent (1 recreations); to start it again: kubectl annotate pod set-3 -n ns leaderworkerset.sigs.k8s.io/recover=true",
+			"its restart budget is spent, it was recreated once; to start it again: kubectl annotate pod set-3 -n ns leaderworkerset.sigs.k8s.io/recover=true",
 		},
 		"about to be exhausted": {
 			also(lostWorker, limited(1, 1, "before")), true, Exhausted,
@@ -118,7 +118,7 @@ func TestExplanation(t *testing.T) {
 		},
 		"failed, in its backoff": {
 			also(lostWorker, backoff), true, Failed,
-			"pod set-3-1 was deleted; its backoff, after 0 recreations, ends in 6s, at 2025-01-02T03:04:15Z",
+			"pod set-3-1 was deleted; it was recreated 0 times, and its backoff ends in 6s, at 2025-01-02T03:04:15Z",
 		},
 		"failed": {
 			lostWorker, true, Failed, "pod set-3-1 was deleted; lws-manager recreates the group now",

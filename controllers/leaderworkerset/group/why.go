@@ -41,7 +41,7 @@ func (o *observation) whyExhausted(p *plan) string {
 	case o.Leader.Recover:
 		return "lws-manager starts it again, as asked for on its leader " + name
 	}
-	text := fmt.Sprintf("its restart budget is spent (%d recreations)", o.Set.Budget.Count.Restarts)
+	text := fmt.Sprintf("its restart budget is spent, it was recreated %s", times(o.Set.Budget.Count.Restarts))
 	return fmt.Sprintf("%s; to start it again: kubectl annotate pod %s -n %s %s=%s",
 		text, name, o.Group.Namespace, lwsv1.RecoverAnnotationKey, trueValue)
 }
@@ -63,7 +63,7 @@ func (o *observation) whyGated(p *plan) string {
 func (o *observation) whyFailed(v *restartVerdict) string {
 	switch v.Action {
 	case restartDefer:
-		return fmt.Sprintf("%s; its backoff, after %d recreations, ends in %s, at %s", v.Message, o.Set.Budget.Count.Restarts,
+		return fmt.Sprintf("%s; it was recreated %s, and its backoff ends in %s, at %s", v.Message, times(o.Set.Budget.Count.Restarts),
 			v.After.Round(time.Second), o.Now.Add(v.After).UTC().Format(time.RFC3339))
 	case restartCount, restartRecreate:
 		return v.Message + "; lws-manager recreates the group now"
@@ -201,4 +201,11 @@ func (o *observation) isPodReady(p *corev1.Pod) bool {
 		kind = corev1.ContainersReady
 	}
 	return p.Status.Phase == corev1.PodRunning && isConditionTrue(p, kind)
+}
+
+func times(n int32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
