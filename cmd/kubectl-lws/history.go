@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -91,7 +92,7 @@ func imagesOf(r *appsv1.ControllerRevision) string {
 func manifestOf(x *leaderworkerset.Explanation, number int64) (string, error) {
 	var known []string
 	for _, r := range x.Revisions {
-		known = append(known, fmt.Sprint(r.Revision))
+		known = append(known, strconv.FormatInt(r.Revision, 10))
 		if r.Revision == number {
 			return render(x.Set, r)
 		}

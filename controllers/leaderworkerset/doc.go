@@ -42,5 +42,7 @@
 //     every write.
 //   - obstacle: what keeps desired groups from being there.
 //   - tally: a set in numbers of groups.
+//   - explanation: what the reconcilers make of a set and its groups, for people; preview:
+//     what they would do if its spec were another. Neither writes.
 //   - memory: what reconciles of a set tell each other, in the process only.
 package leaderworkerset

@@ -26,4 +26,6 @@
 //     group and takes over its count.
 //   - entry, count: a group of a revision, and how often it was recreated.
 //   - report: what a group tells its set.
+//   - explanation: the state of a group in a word and what it waits for in a sentence, for
+//     people. It is read off an observation and the plan for it.
 package group

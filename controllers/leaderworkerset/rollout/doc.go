@@ -20,6 +20,8 @@
 //     rollout began. Groups beyond it that cannot be scheduled are spared: the
 //     rollout does not wait for them. While another desired group cannot be
 //     scheduled there is no surge, beyond what the floor needs.
+//   - The course of a rollout is what a preview foresees: its steps, if every pod that is
+//     made becomes ready at once.
 //
 // # How the StatefulSet carries it
 //
