@@ -246,6 +246,11 @@ func TestPreviewMergesAsApplyDoes(t *testing.T) {
 	c = newCluster(t, 3)
 	c.set.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: toJSON(t, c.manifest(t, func(*lwsv1.LeaderWorkerSet) {}))}
 	p = c.plugin(t)
+	p.input = c.manifest(t, func(set *lwsv1.LeaderWorkerSet) { set.Namespace = "" })
+	got, err = p.run("preview", "-f", "-")
+	if err != nil || !strings.HasPrefix(got, "LeaderWorkerSet default/x: no rollout") {
+		t.Errorf("without the namespace, which was applied: %s%v", got, err)
+	}
 	p.input = scaledByOthers
 	got, err = p.run("preview", "-f", "-")
 	if err != nil || !strings.Contains(got, "remove 2 1") {

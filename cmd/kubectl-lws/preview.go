@@ -154,8 +154,11 @@ func merge(live *lwsv1.LeaderWorkerSet, manifest []byte) (*lwsv1.LeaderWorkerSet
 	if was, is := lwsv1.GroupIdentity(live), lwsv1.GroupIdentity(changed); was != is {
 		return nil, fmt.Errorf("spec.groupIdentity cannot change from %s to %s: make a set of another name", was, is)
 	}
-	changed.Status = live.Status
-	changed.Generation = live.Generation + 1 // the status is not of this spec
+	// What is not the user's is as it is; a manifest need not have the namespace.
+	labels, annotations := changed.Labels, changed.Annotations
+	changed.Status, changed.ObjectMeta = live.Status, *live.ObjectMeta.DeepCopy()
+	changed.Labels, changed.Annotations = labels, annotations
+	changed.Generation++ // the status is not of this spec
 	return changed, nil
 }
 
