@@ -25,7 +25,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help up down env generate manifests fmt lint unit integration e2e test verify build bench cluster local \
+.PHONY: help up down env earlier helm generate manifests fmt lint unit integration e2e test verify build bench cluster local \
 	programs image sbom soak
 .PHONY: site site-serve site-blocks site-walkthroughs site-browser site-check hugo
 
@@ -40,6 +40,14 @@ down: local ## Stop all that `make up` started
 
 env: local ## Print the line that gives a shell kubectl and the cluster of `make up`
 	@$(LOCAL) env
+
+earlier: local ## Put into the cluster of `make up` what releases v0.8 to v0.10 leave, without managers
+	@$(LOCAL) earlier
+
+helm: bin/helm ## Build the pinned Helm into bin/
+
+bin/helm: e2e/helm/go.mod
+	@cd e2e/helm && go build -o $(CURDIR)/bin/helm helm.sh/helm/v3/cmd/helm
 
 build: ## Build the programs into bin/
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -121,7 +129,7 @@ site-serve: hugo site/node_modules/.package-lock.json ## Show the documentation 
 site-blocks: up ## Apply every YAML block of the documentation to the local cluster, dry
 	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) blocks content
 
-site-walkthroughs: up ## Run every command of the walkthroughs on the local cluster
+site-walkthroughs: up bin/helm ## Run every command of the walkthroughs on the local cluster
 	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) walkthroughs .. content/docs/walkthroughs
 
 site-browser: site ## Open every page of the built documentation in headless Chromium

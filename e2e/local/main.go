@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	usage          = "Usage: local up|down|env [flags]"
+	usage          = "Usage: local up|down|env|webhooks|earlier [flags]"
 	exitUsage      = 2
 	exitInterrupt  = 130
 	availableAfter = "120s"
 )
 
 // commands are what can be done.
-var commands = []string{"up", "down", "env"}
+var commands = []string{"up", "down", "env", "webhooks", "earlier"}
 
 // samples are what make up starts, with the set of each file.
 var samples = map[string]string{
@@ -73,6 +73,10 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		err = down(options)
 	case "env":
 		err = environment(options, checkout, out)
+	case "webhooks":
+		err = callHere(options, os.Stdin, out)
+	case "earlier":
+		err = makeEarlier(ctx, options, out)
 	default:
 		err = up(ctx, withGangs(options), checkout, out)
 	}

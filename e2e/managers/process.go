@@ -64,7 +64,7 @@ type Process struct {
 // waiting for it. Only one process at a time can serve the webhooks: that with an
 // empty Replica.
 func (m *Installed) Start(ctx context.Context, options Options) (*Process, error) {
-	webhookPort, replica := m.webhookPort, "0"
+	webhookPort, replica := m.webhookPort, servingReplica
 	var err error
 	if options.Replica != "" {
 		replica = options.Replica
@@ -110,7 +110,7 @@ func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, 
 	if err != nil {
 		return "", "", err
 	}
-	file, kubeconfig = filepath.Join(p.dir, "configuration.yaml"), filepath.Join(p.dir, "kubeconfig")
+	file, kubeconfig = filepath.Join(p.dir, configurationFile), filepath.Join(p.dir, "kubeconfig")
 	if err := os.WriteFile(file, data, fileMode); err != nil {
 		return "", "", err
 	}
