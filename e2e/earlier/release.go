@@ -73,7 +73,7 @@ func (r *Release) Make(ctx context.Context, c client.Client) error {
 func (r *Release) makeObject(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
 	switch object.GetKind() {
 	case lwsv1.Kind:
-		return c.Create(ctx, object, client.FieldOwner(user))
+		return awaitAccepted(ctx, func(ctx context.Context) error { return c.Create(ctx, object, client.FieldOwner(user)) })
 	case "StatefulSet":
 		return r.makeStatefulSet(ctx, c, object)
 	default:

@@ -3,11 +3,13 @@ package earlier
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +23,17 @@ const (
 	patience     = 2 * time.Minute
 	pollInterval = 200 * time.Millisecond
 )
+
+// awaitAccepted writes until the API server accepts it: a definition that is new takes
+// a moment to be served, and a webhook that went to be forgotten.
+func awaitAccepted(ctx context.Context, write func(context.Context) error) error {
+	var refused error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
+		refused = write(ctx)
+		return refused == nil || apierrors.IsAlreadyExists(refused), nil
+	})
+	return errors.Join(err, refused)
+}
 
 // makeStatefulSet makes one with its pods.
 func (r *Release) makeStatefulSet(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
