@@ -127,3 +127,23 @@ func TestChartValues(t *testing.T) {
 		t.Errorf("page is\n%s\nwant in it\n%s", p.body.String(), want)
 	}
 }
+
+func TestEveryTypeOnce(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "content", "docs", "reference", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("pages are %v, error %v", pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if strings.HasPrefix(line, "## ") && seen[line] {
+				t.Errorf("%s has %q twice", page, line)
+			}
+			seen[line] = true
+		}
+	}
+}

@@ -19,7 +19,10 @@ type typesPage struct {
 }
 
 func (t *typesPage) writeKinds(kinds ...string) error {
-	t.queue, t.written = kinds, map[string]bool{}
+	t.queue = kinds
+	if t.written == nil {
+		t.written = map[string]bool{}
+	}
 	for len(t.queue) > 0 {
 		name := t.queue[0]
 		t.queue = t.queue[1:]
