@@ -68,18 +68,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		return 1
 	}
 	defer unlock()
-	switch args[0] {
-	case "down":
-		err = down(options)
-	case "env":
-		err = environment(options, checkout, out)
-	case "webhooks":
-		err = callHere(options, os.Stdin, out)
-	case "earlier":
-		err = makeEarlier(ctx, options, out)
-	default:
-		err = up(ctx, withGangs(options), checkout, out)
-	}
+	err = execute(ctx, args[0], options, checkout, out)
 	switch {
 	case err == nil:
 		return 0
@@ -89,6 +78,21 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	}
 	fmt.Fprintf(progress, "make %s: %v\n", args[0], err)
 	return 1
+}
+
+func execute(ctx context.Context, command string, options controlplane.Options, checkout string, out io.Writer) error {
+	switch command {
+	case "down":
+		return down(options)
+	case "env":
+		return environment(options, checkout, out)
+	case "webhooks":
+		return callHere(options, os.Stdin, out)
+	case "earlier":
+		return makeEarlier(ctx, options, out)
+	default:
+		return up(ctx, withGangs(options), checkout, out)
+	}
 }
 
 // up starts everything, or leaves nothing running.
