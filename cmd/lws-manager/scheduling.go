@@ -77,26 +77,15 @@ func watchScheduling(
 	}
 	said := ""
 	backoff := wait.Backoff{Duration: firstAsk, Factor: 2, Steps: 10, Cap: lastAsk}
-	err := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
-		problem, err := scheduling.CheckServed(discovery, gangs.Kinds())
-		if err == nil && problem == nil {
-			return true, nil
-		}
-		text := ""
-		if err != nil {
-			text = err.Error()
-		} else {
-			gangs.SetProblem(problem)
-			ready()
-			text = problem.Message
-		}
-		if text != said {
+	isServed := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		text, isServed := checkServed(discovery, gangs, ready)
+		if !isServed && text != said {
 			log.FromContext(ctx).Info("Scheduling objects are not available yet", "reason", text)
 			said = text
 		}
-		return false, nil
-	})
-	if err != nil {
+		return isServed, nil
+	}) == nil
+	if !isServed {
 		return nil // the context ends
 	}
 	if err := watch(); err != nil {
@@ -105,4 +94,19 @@ func watchScheduling(
 	gangs.SetProblem(nil)
 	ready()
 	return nil
+}
+
+// checkServed looks once whether the scheduling objects of the provider are served. If
+// it is known that they are not, and why, the manager is ready.
+func checkServed(discovery scheduling.Discovery, gangs provider, ready func()) (why string, isServed bool) {
+	problem, err := scheduling.CheckServed(discovery, gangs.Kinds())
+	switch {
+	case err != nil:
+		return err.Error(), false
+	case problem != nil:
+		gangs.SetProblem(problem)
+		ready()
+		return problem.Message, false
+	}
+	return "", true
 }

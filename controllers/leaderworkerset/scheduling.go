@@ -130,12 +130,10 @@ func planScheduling(seen *observation, gangs Scheduling) (schedulingPlan, error)
 		}
 	}
 	desired, err := gangs.SetObjects(seen.Set, s.Groups, live)
-	if err != nil {
-		return schedulingPlan{Problem: &scheduling.Problem{
-			Reason: lwsv1.ReasonInvalidSchedulingConfiguration, Message: err.Error(),
-		}}, nil
+	p := schedulingPlan{Problem: configurationProblem(err)}
+	if p.Problem != nil {
+		return p, nil
 	}
-	var p schedulingPlan
 	for _, obj := range desired {
 		object, err := wantedObject(seen, obj, s.Live[scheduling.RefOf(obj)])
 		if err != nil {
@@ -144,6 +142,14 @@ func planScheduling(seen *observation, gangs Scheduling) (schedulingPlan, error)
 		p.Objects = append(p.Objects, object)
 	}
 	return p, nil
+}
+
+// configurationProblem is why no objects can be made for a set, nil if they can.
+func configurationProblem(err error) *scheduling.Problem {
+	if err == nil {
+		return nil
+	}
+	return &scheduling.Problem{Reason: lwsv1.ReasonInvalidSchedulingConfiguration, Message: err.Error()}
 }
 
 // wantedObject compares an object of any kind with the one that there is.

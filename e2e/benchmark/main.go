@@ -38,11 +38,11 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	ctrl.SetLogger(zap.New(zap.WriteTo(io.Discard)))
-	if err := run(ctx, parse()); err != nil {
+	err := run(ctx, parse())
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
-		stop()
 		os.Exit(1)
 	}
 }

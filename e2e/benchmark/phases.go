@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -109,7 +110,7 @@ func (s *stage) failGroups(groups int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var list corev1.PodList
 		err := s.world.cache.List(ctx, &list, client.InNamespace(namespace),
-			client.MatchingLabels{lwsv1.WorkerIndexLabelKey: fmt.Sprint(s.shape.Size - 1)})
+			client.MatchingLabels{lwsv1.WorkerIndexLabelKey: strconv.Itoa(s.shape.Size - 1)})
 		if err != nil {
 			return err
 		}

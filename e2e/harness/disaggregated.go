@@ -125,10 +125,7 @@ func (h History) describeDisaggregatedSets(text *strings.Builder) {
 		fmt.Fprintf(text, "\nDisaggregatedSet %s\n", name)
 		last := ""
 		for _, set := range h.DisaggregatedSets(name) {
-			line := set.Status.Summary + " revision " + set.Status.CurrentRevision
-			for _, c := range set.Status.Conditions {
-				line += fmt.Sprintf("; %s=%s (%s) %s", c.Type, c.Status, c.Reason, c.Message)
-			}
+			line := set.Status.Summary + " revision " + set.Status.CurrentRevision + "; " + ConditionsLine(set.Status.Conditions)
 			if line != last {
 				fmt.Fprintf(text, "  at %s %s\n", set.ResourceVersion, line)
 			}

@@ -24,7 +24,8 @@ func install(ctx context.Context, cluster *controlplane.Cluster, shipped manager
 		return nil, err
 	}
 	m := &Manager{installed: installed, usual: usual}
-	return m, m.Restart(ctx)
+	err = m.Restart(ctx)
+	return m, err
 }
 
 // Restart starts the manager as usual, and ends the one that runs before. It

@@ -23,8 +23,8 @@ import (
 const (
 	reader     = "metrics-reader"
 	readerRole = "lws-metrics-reader"
-	// certificateSecret is where the manager keeps its certificate.
-	certificateSecret = "lws-webhook-server-cert"
+	// servingCertificate is where the manager keeps its certificate.
+	servingCertificate = "lws-webhook-server-cert"
 )
 
 // Metrics reads the metrics of the manager, as an account that may.
@@ -67,13 +67,13 @@ func (e *Environment) Metrics(ctx context.Context, namespace string) (*Metrics, 
 
 // trust is in the certificate that the manager makes for itself.
 func (e *Environment) trust(ctx context.Context) (*tls.Config, error) {
-	secret, err := e.Kube.CoreV1().Secrets(managers.LWS().Namespace).Get(ctx, certificateSecret, metav1.GetOptions{})
+	secret, err := e.Kube.CoreV1().Secrets(managers.LWS().Namespace).Get(ctx, servingCertificate, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("the certificate of the manager: %w", err)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(secret.Data["ca.crt"]) {
-		return nil, fmt.Errorf("the certificate of the manager: no ca.crt in Secret %s", certificateSecret)
+		return nil, fmt.Errorf("the certificate of the manager: no ca.crt in Secret %s", servingCertificate)
 	}
 	return &tls.Config{RootCAs: authorities, ServerName: "localhost", MinVersion: tls.VersionTLS12}, nil
 }

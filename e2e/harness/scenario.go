@@ -93,7 +93,7 @@ func (e *Environment) CheckSamples(ctx context.Context, namespace, kind string) 
 	if err != nil {
 		return 0, err
 	}
-	files, err := filepath.Glob(filepath.Join(checkout, "config/samples", kind+"_*.yaml"))
+	files, err := filepath.Glob(filepath.Join(checkout, "config", "samples", kind+"_*.yaml"))
 	if err != nil {
 		return 0, err
 	}

@@ -69,7 +69,7 @@ var _ = Describe("The manager", Serial, func() {
 		Expect(sum).To(BeNumerically(">=", 0))
 	})
 
-	It("may be down without others noticing", func(ctx SpecContext) {
+	It("may be down without others noticing", func() {
 		s := begin()
 		Expect(s.env.Manager.Stop()).To(Succeed())
 		DeferCleanup(func() { Expect(s.env.Manager.Restart(s.ctx)).To(Succeed()) })

@@ -187,10 +187,14 @@ var _ = Describe("Pods", func() {
 			s.awaitAvailable(name)
 			addresses := map[string]string{}
 			var lists []string
+			claims := Equal("true")
+			if !leads {
+				claims = Not(claims)
+			}
 			for _, pod := range s.Pods(name) {
 				isLeader := pod.Labels[lwsv1.WorkerIndexLabelKey] == "0"
 				if !isLeader {
-					Expect(pod.Annotations[prefix+"leader-requests-tpus"] == "true").To(Equal(leads), pod.Name)
+					Expect(pod.Annotations[prefix+"leader-requests-tpus"]).To(claims, pod.Name)
 				}
 				for _, container := range pod.Spec.Containers {
 					values := environment(&container)
@@ -216,7 +220,7 @@ var _ = Describe("Pods", func() {
 					}
 				}
 			}
-			Expect(len(addresses)).To(Equal(processes*len(lists)), "one list for each slice: %v", lists)
+			Expect(addresses).To(HaveLen(processes*len(lists)), "one list for each slice: %v", lists)
 		},
 		Entry("in every pod", tpuSet("tpu", 4, "tpu"), true, 4),
 		Entry("in two containers", tpuSet("tpu", 3, "tpu-a", "tpu-b"), true, 6),

@@ -81,7 +81,11 @@ func (s *scenario) expectUpdated(name string, from int) {
 	for pod, object := range s.Pods(name) {
 		index, err := strconv.Atoi(object.Labels[lwsv1.GroupIndexLabelKey])
 		Expect(err).NotTo(HaveOccurred())
-		Expect(object.Labels[lwsv1.RevisionLabelKey] == revision).To(Equal(index >= from), pod)
+		isUpdated := Equal(revision)
+		if index < from {
+			isUpdated = Not(isUpdated)
+		}
+		Expect(object.Labels[lwsv1.RevisionLabelKey]).To(isUpdated, pod)
 	}
 }
 

@@ -31,11 +31,11 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	ctrl.SetLogger(zap.New(zap.WriteTo(io.Discard)))
-	if err := run(ctx, parse()); err != nil {
+	err := run(ctx, parse())
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
-		stop()
 		os.Exit(1)
 	}
 }
@@ -96,5 +96,6 @@ func soak(ctx context.Context, env *harness.Environment, o options) (*memory, er
 	if err := t.settle(ctx, o.patience); err != nil {
 		return nil, err
 	}
-	return used, used.judge()
+	err := used.judge()
+	return used, err
 }

@@ -57,7 +57,7 @@ func rows(path string, s *schema) ([]string, error) {
 		if err := json.Compact(&compact, s.Default); err != nil {
 			return nil, fmt.Errorf("default of %s: %w", path, err)
 		}
-		return []string{fmt.Sprintf("| `%s` | `%s` | %s |\n", path, &compact, s.Description)}, nil
+		return []string{"| `" + path + "` | `" + compact.String() + "` | " + s.Description + " |\n"}, nil
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
