@@ -111,6 +111,18 @@ func (r *Reconciler) groupSchedulingObjects(ctx context.Context, set *lwsv1.Lead
 	return existing, nil
 }
 
+// awaited is a scheduling object of the set that is not there yet, empty if all are.
+// Leaders are not made before those: a pod that names a PodGroup of somebody else's
+// would keep that from going.
+func (s *schedulingState) awaited() string {
+	for _, ref := range s.Required {
+		if ref.Name != "" && s.Live[ref] == nil {
+			return ref.String()
+		}
+	}
+	return ""
+}
+
 // schedulingPlan are the scheduling objects that a set has once.
 type schedulingPlan struct {
 	Objects []wanted

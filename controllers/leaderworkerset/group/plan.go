@@ -278,7 +278,12 @@ func (o *observation) nameTaken(v serviceVerdict, text string) string {
 	return text
 }
 
+// conflictPause is how long an object in the way is left before it is looked for
+// again: it has not the labels of the group, so its end wakes nobody.
+const conflictPause = 10 * time.Second
+
 func (p *plan) conflict(message string) {
+	p.again(conflictPause)
 	p.Report.Problem = conflictProblem(message)
 	p.tell(nameConflict(message))
 }
