@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
-	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
 // takenWorkers and takenService are what names are remembered by that others have.
@@ -62,16 +61,10 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 			return nil
 		}
 		return w.applyWorkers(ctx, desired, live)
-	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set, isOfOtherSet(live, w.o.Group):
+	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set, isOfOthers(live, w.o.Group):
 		return &takenError{name: takenWorkers, message: describeTaken("StatefulSet "+desired.Name, controllerOf(live))}
 	}
 	return errStale
-}
-
-// isOfOtherSet: the leaders of a set x-0 have the name of the workers of x's group 0.
-func isOfOtherSet(obj metav1.Object, group identity.Group) bool {
-	controller := controllerOf(obj)
-	return controller.Kind == setKind.Kind && controller.Name != group.Set
 }
 
 // run compares the worker StatefulSet with what it has to be, once for each change of

@@ -60,6 +60,10 @@ func TestPlanOfKeyedGroups(t *testing.T) {
 			change: also(keyed, fresh, func(o *observation) { o.Leader.Revision = "old" }),
 			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
 		},
+		"a group that would be called like another one": {
+			change: also(keyed, fresh, replaces(replaced{Left: left}), func(o *observation) { o.Namesake = "that of leader set-rs-b" }),
+			steps:  []string{"deleteLeader leader"}, told: toldOf(lwsv1.ReasonNameConflict), held: gateConflict,
+		},
 		"a replacement waits": {
 			change: also(keyed, fresh, replaces(replaced{Left: left}), func(o *observation) { o.Now = testStart }),
 			steps:  []string{"annotateLeader replaces"}, held: gatePredecessor, after: 30*time.Second + slack,

@@ -47,6 +47,8 @@ func planFor(o *observation) *plan {
 		p.ending(o)
 	case !o.Leader.Controlled:
 		// Its StatefulSet is gone or without an owner, and the set will take it over.
+	case o.Leader.Gated && o.Namesake != "":
+		p.redraw(o)
 	case o.Leader.Gated:
 		p.gate(o)
 	default:
