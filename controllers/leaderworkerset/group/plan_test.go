@@ -368,6 +368,14 @@ func TestPlanOfPolicyChanges(t *testing.T) {
 			change: also(bySetNow, func(o *observation) { o.Living.Workers[1].Phase = corev1.PodPending }),
 			steps:  []string{"adoptWorkers to leader"},
 		},
+		"from None, of size 1, while no manager ran": {
+			change: func(o *observation) {
+				o.Leader.Size, o.Leader.Memory, o.Workers, o.Living.Workers = 1, nil, nil, nil
+				o.Leader.MarkedNone = true
+				restarted("main", 2)(&o.Leader.pod)
+			},
+			steps: []string{"annotateLeader group-members", "annotateLeader restart-policy remove"},
+		},
 		"from None, of size 1": {
 			change: func(o *observation) {
 				o.Leader.Size, o.Leader.Memory, o.Workers, o.Living.Workers = 1, nil, nil, nil
