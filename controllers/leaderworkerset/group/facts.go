@@ -45,6 +45,13 @@ func (o *observation) isMarked() bool {
 	return o.isNone() && (o.Group.HasKey() || o.Leader.Size < 2)
 }
 
+// isKeyedAtGate: the group has a key, and a leader that is held by its gate and may be
+// admitted.
+func (o *observation) isKeyedAtGate() bool {
+	return o.Group.HasKey() && !o.isSetGone() && o.Leader != nil &&
+		o.Leader.Gated && o.Leader.Controlled && !o.Leader.Deleting
+}
+
 // isControlled: the leader's controller is the leader StatefulSet, or a ReplicaSet of
 // the leader Deployment, and that one's is the set.
 func (o *observation) isControlled() bool {

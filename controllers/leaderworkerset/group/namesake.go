@@ -17,38 +17,52 @@ import (
 // seen by all that come after it, since one cache shows them in the order in which
 // they were made.
 func (r *Reconciler) observeNamesake(ctx context.Context, o *observation) error {
-	if !o.Group.HasKey() || o.Leader == nil || o.isSetGone() || o.Leader.Deleting || !o.Leader.Gated || !o.Leader.Controlled {
+	if !o.isKeyedAtGate() {
 		return nil
 	}
+	var err error
+	if o.Namesake, err = r.leaderOfNamesake(ctx, o.Group); err != nil || o.Namesake != "" {
+		return err
+	}
+	o.Namesake, err = r.objectOfNamesake(ctx, o.Group)
+	return err
+}
+
+// leaderOfNamesake is a leader of another group of the name, empty if there is none.
+func (r *Reconciler) leaderOfNamesake(ctx context.Context, group identity.Group) (string, error) {
 	var leaders corev1.PodList
-	name := types.NamespacedName{Namespace: o.Group.Namespace, Name: o.Group.Name()}
+	name := types.NamespacedName{Namespace: group.Namespace, Name: group.Name()}
 	err := r.client.List(ctx, &leaders, client.InNamespace(name.Namespace),
 		client.MatchingFields{identity.KeyedLeadersByNameIndex: name.String()}, client.UnsafeDisableDeepCopy)
 	if err != nil {
-		return fmt.Errorf("leaders of groups %s: %w", name, err)
+		return "", fmt.Errorf("leaders of groups %s: %w", name, err)
 	}
 	for i := range leaders.Items {
-		if other, ok := identity.GroupOfPod(&leaders.Items[i]); ok && isNamesake(o.Group, other) {
-			o.Namesake = "that of leader " + leaders.Items[i].Name
-			return nil
+		if other, ok := identity.GroupOfPod(&leaders.Items[i]); ok && isNamesake(group, other) {
+			return "that of leader " + leaders.Items[i].Name, nil
 		}
 	}
+	return "", nil
+}
+
+// objectOfNamesake is another object of such a group, whose leader may be gone.
+func (r *Reconciler) objectOfNamesake(ctx context.Context, group identity.Group) (string, error) {
+	name := types.NamespacedName{Namespace: group.Namespace, Name: group.Name()}
 	workers, err := get(ctx, r.client, name, &appsv1.StatefulSet{})
 	if err != nil {
-		return err
+		return "", err
 	}
-	if other, ok := groupOfWorkers(workers); ok && isNamesake(o.Group, other) {
-		o.Namesake = "one that StatefulSet " + name.Name + " is left of"
-		return nil
+	if other, ok := groupOfWorkers(workers); ok && isNamesake(group, other) {
+		return "one that StatefulSet " + name.Name + " is left of", nil
 	}
 	service, err := get(ctx, r.client, name, &corev1.Service{})
 	if err != nil || service == nil {
-		return err
+		return "", err
 	}
-	if other, ok := identity.GroupOfService(service, service.Spec.Selector); ok && isNamesake(o.Group, other) {
-		o.Namesake = "one that Service " + name.Name + " is left of"
+	if other, ok := identity.GroupOfService(service, service.Spec.Selector); ok && isNamesake(group, other) {
+		return "one that Service " + name.Name + " is left of", nil
 	}
-	return nil
+	return "", nil
 }
 
 func isNamesake(group, other identity.Group) bool {
