@@ -194,7 +194,7 @@ func (p *plan) gate(o *observation) {
 	case gateAdmission:
 		p.replaceUnadmitted(o)
 	case gateScheduling:
-		if o.Gang.Unavailable != "" {
+		if o.Gang.Unavailable != "" && !o.Gang.Unread {
 			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
 				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
 		}

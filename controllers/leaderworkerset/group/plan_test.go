@@ -111,6 +111,13 @@ func TestPlanOfBringUp(t *testing.T) {
 			told: []string{lwsv1.ReasonNameConflict}, after: time.Second, held: gateConflict,
 			report: Report{Problem: &Problem{lwsv1.ReasonNameConflict, "Service set-3 is somebody's"}},
 		},
+		"its PodGroup cannot be made": {
+			change: also(fresh, func(o *observation) { o.Gang = gang{Used: true, Unavailable: "the gate is off"} }), held: gateScheduling,
+			report: Report{Problem: &Problem{lwsv1.ReasonFailedCreate, "Leader set-3 is held, its PodGroup cannot be made: the gate is off"}},
+		},
+		"nobody knows yet whether its PodGroup can be made": {
+			change: also(fresh, func(o *observation) { o.Gang = gang{Used: true, Unavailable: "not known", Unread: true} }), held: gateScheduling,
+		},
 		"an old revision": {
 			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision = "new" }), held: gateRevision,
 		},
