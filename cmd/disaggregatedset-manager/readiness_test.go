@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -206,5 +208,58 @@ func TestMetricsWithoutTokenAskNobody(t *testing.T) {
 		if err != nil || status != http.StatusUnauthorized {
 			t.Errorf("Authorization %q: status %d, error %v, want 401", header, status, err)
 		}
+	}
+}
+
+// What the API server does not answer, or answers about something else, is nothing that
+// is known of LeaderWorkerSets.
+func TestLookAtLeaderWorkerSets(t *testing.T) {
+	const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/leaderworkersets.leaderworkerset.x-k8s.io"
+	const groupPath = "/apis/leaderworkerset.x-k8s.io/v1"
+	const definition = `{"spec":{"versions":[{"name":"v1","served":true}]}}`
+	const served = `{"resources":[{"name":"leaderworkersets"},{"name":"leaderworkersets/status"}]}`
+	tests := map[string]struct {
+		answers map[string]string // all else is not found
+		busy    string
+		want    string // what is known to be missing
+		unread  bool
+	}{
+		"served":                       {answers: map[string]string{definitionPath: definition, groupPath: served}},
+		"not there":                    {want: "does not exist"},
+		"the definition is not read":   {busy: definitionPath, unread: true},
+		"defined, not served yet":      {answers: map[string]string{definitionPath: definition}, want: "does not serve"},
+		"defined, another kind served": {answers: map[string]string{definitionPath: definition, groupPath: `{"resources":[]}`}, want: "does not serve"},
+		"defined, discovery is busy":   {answers: map[string]string{definitionPath: definition}, busy: groupPath, unread: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer, found := test.answers[r.URL.Path]
+				switch {
+				case r.URL.Path == test.busy:
+					http.Error(w, "busy", http.StatusInternalServerError)
+				case !found:
+					http.NotFound(w, r)
+				default:
+					_, _ = w.Write([]byte(answer))
+				}
+			}))
+			defer server.Close()
+			client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &startup{definitions: client.RESTClient()}
+			err = s.checkDefinition(t.Context(), leaderWorkerSetDefinition())
+			if errors.Is(err, errUnread) != test.unread {
+				t.Errorf("unread: %t, want %t: %v", errors.Is(err, errUnread), test.unread, err)
+			}
+			if !test.unread && (err != nil) != (test.want != "") {
+				t.Errorf("it says %v, want %q", err, test.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("it says %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -21,10 +24,12 @@ import (
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=disaggregatedsets.disaggregatedset.x-k8s.io;disaggregatedsetrolescalers.disaggregatedset.x-k8s.io;leaderworkersets.leaderworkerset.x-k8s.io,verbs=get
 
-// How long after a look at a definition the next one follows.
+// How long after a look at a definition the next one follows, and how long a look may
+// take: one that hangs must not stand for what has been served since.
 const (
-	firstLook = time.Second
-	lastLook  = 10 * time.Second
+	firstLook   = time.Second
+	lastLook    = 10 * time.Second
+	lookTimeout = 10 * time.Second
 )
 
 // startup brings the manager up step by step: the webhooks once there is a
@@ -154,7 +159,11 @@ func (s *startup) await(ctx context.Context, g *gate, definitions ...definition)
 // errUnread is that of a definition which says nothing about the definition.
 var errUnread = errors.New("get CustomResourceDefinition")
 
+// checkDefinition says what keeps the manager from working with a definition. What
+// could not be found out is errUnread, and says nothing about it.
 func (s *startup) checkDefinition(ctx context.Context, d definition) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	data, err := s.definitions.Get().
 		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name).
 		Do(ctx).Raw()
@@ -168,9 +177,27 @@ func (s *startup) checkDefinition(ctx context.Context, d definition) error {
 	if err := d.check(data); err != nil {
 		return err
 	}
-	// A kind is served a moment after its definition is established.
-	if _, err := s.mgr.GetRESTMapper().KindsFor(schema.ParseGroupResource(d.name).WithVersion("")); err != nil {
-		return fmt.Errorf("the API server does not serve %s yet: %w", d.name, err)
+	return s.checkServed(ctx, d)
+}
+
+// checkServed says whether a kind is served, which it is a moment after its definition
+// is established. The API server is asked about this group alone: that it does not
+// answer for another one, or not now, is nothing that is known of this one.
+func (s *startup) checkServed(ctx context.Context, d definition) error {
+	resource, group, _ := strings.Cut(d.name, ".")
+	data, err := s.definitions.Get().AbsPath("/apis/" + group + "/" + definitionVersion).Do(ctx).Raw()
+	var served metav1.APIResourceList
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("%w %s: resources of %s: %w", errUnread, d.name, group, err)
+	default:
+		if err := json.Unmarshal(data, &served); err != nil {
+			return fmt.Errorf("%w %s: resources of %s: %w", errUnread, d.name, group, err)
+		}
 	}
-	return nil
+	if slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }) {
+		return nil
+	}
+	return fmt.Errorf("the API server does not serve %s yet", d.name)
 }

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
@@ -44,19 +41,6 @@ func newProvider(c *configv1.Configuration) provider {
 		return scheduling.NewVolcano(enabled)
 	}
 	return scheduling.NewNone(enabled)
-}
-
-// servedKinds are the kinds that the API server serves now: a cache has no options
-// for others. Should they be served later, all objects of them are cached.
-func servedKinds(config *rest.Config, kinds []scheduling.Kind) []scheduling.Kind {
-	client, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(kinds, func(kind scheduling.Kind) bool {
-		problem, err := scheduling.CheckServed(client, []scheduling.Kind{kind})
-		return problem != nil || err != nil
-	})
 }
 
 // How long after a look at what the API server serves the next one follows.

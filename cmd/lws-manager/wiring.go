@@ -37,7 +37,7 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 		return nil, err
 	}
 	gangs := newProvider(configuration)
-	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, servedKinds(connection.rest, gangs.Kinds())...)
+	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, gangs.Kinds()...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,9 @@ func managerOptions(
 	}
 	timeout := stopTimeout
 	options := ctrl.Options{
-		Scheme: newScheme(),
-		Cache:  cacheOptions(c, namespace, kinds...),
+		Scheme:         newScheme(),
+		MapperProvider: newMapperOf(kinds),
+		Cache:          cacheOptions(c, namespace, kinds...),
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host:    c.Webhook.Host,
 			Port:    int(*c.Webhook.Port),

@@ -32,7 +32,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 	hasRevision := w.writeRevisions(ctx, p.Revision)
 	w.writeService(ctx, p.Service)
 	w.writeScheduling(ctx, p.Scheduling)
-	if hasRevision && w.ensure(ctx, p.Leaders) {
+	if hasRevision && !p.Awaited && w.ensure(ctx, p.Leaders) {
 		w.deleteLeaders(ctx, p.Delete)
 	}
 	w.deleteRevisions(ctx, p.Superfluous)

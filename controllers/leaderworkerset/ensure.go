@@ -60,9 +60,7 @@ func (w *writer) ensure(ctx context.Context, o wanted) bool {
 // createObject is how an object is first written: the cache shows only what has our
 // labels, so a name that looks free may be taken. One live read tells by whom.
 func (w *writer) createObject(ctx context.Context, o wanted) bool {
-	if known, ok := w.remembered.Conflicts[o.String()]; ok && w.seen.Now.Before(known.Until) {
-		w.out.obstruct(lwsv1.ReasonNameConflict, known.Text)
-		w.out.lookAgain(known.Until.Sub(w.seen.Now))
+	if w.isTaken(o) {
 		return false
 	}
 	obj := o.Fresh
@@ -78,9 +76,25 @@ func (w *writer) createObject(ctx context.Context, o wanted) bool {
 		w.failed(write{verbCreate, o.String()}, err)
 		return false
 	}
+	w.freed(o)
+	return true
+}
+
+// isTaken says whether a name was found taken so lately that it is not tried again.
+func (w *writer) isTaken(o wanted) bool {
+	known, ok := w.remembered.Conflicts[o.String()]
+	if !ok || !w.seen.Now.Before(known.Until) {
+		return false
+	}
+	w.out.obstruct(lwsv1.ReasonNameConflict, known.Text)
+	w.out.lookAgain(known.Until.Sub(w.seen.Now))
+	return true
+}
+
+// freed ends a conflict.
+func (w *writer) freed(o wanted) {
 	delete(w.remembered.Conflicts, o.String())
 	w.remembered.announce(o.String(), "")
-	return true
 }
 
 // resolve finds out whose an object is that was in the way of a creation. Ours

@@ -240,6 +240,30 @@ var _ = Describe("Names that are taken", func() {
 		Expect(fetch(w, "x", &corev1.Service{}).Labels).To(HaveKeyWithValue(lwsv1.SetNameLabelKey, "x"))
 	})
 
+	It("are a conflict also of the revision", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.create(w.build().Obj())
+		w.settle()
+		theirs := w.revisions()[0]
+		Expect(live.Delete(ctx, &theirs)).To(Succeed())
+		theirs.ObjectMeta = metav1.ObjectMeta{Name: theirs.Name}
+		w.createForeign(&theirs)
+
+		Eventually(func() []string { return w.reconcile() }).Should(ContainElement("create ControllerRevision " + theirs.Name))
+		Expect(w.conditions()).To(HaveKeyWithValue("Progressing", "True NameConflict"))
+		Expect(w.message(lwsv1.ConditionProgressing)).To(ContainSubstring("ControllerRevision " + theirs.Name + " exists"))
+		writes, result, err := w.tryReconcile()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(writes).To(BeEmpty(), "nothing is tried before its time")
+		Expect(result.RequeueAfter).To(Equal(time.Second))
+
+		Expect(live.Delete(ctx, &theirs)).To(Succeed())
+		w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter))
+		w.settle()
+		Expect(w.revisions()).To(ConsistOf(HaveField("Labels", HaveKeyWithValue(lwsv1.SetNameLabelKey, "x"))))
+		Expect(w.conditions()).To(Equal(progressing))
+	})
+
 	It("are a conflict although they carry our label, if another controller has them", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}

@@ -20,6 +20,7 @@ type plan struct {
 	Scheduling  schedulingPlan
 	Service     servicePlan
 	Leaders     wanted       // the object that owns the leaders
+	Awaited     bool         // it is not made before what its pods refer to
 	Rollout     rollout.Plan // with Ordinal identity
 	Delete      []objectRef  // leaders that the rollout replaces
 	RolledOut   bool
@@ -55,6 +56,7 @@ func makePlan(seen *observation) (*plan, error) {
 	if err := leaders.plan(seen, p); err != nil {
 		return nil, err
 	}
+	p.Awaited = p.Leaders.Claim == claimAbsent && seen.Scheduling.awaited() != ""
 	if p.RolledOut {
 		p.Superfluous = superfluous(seen, p.Revision.Key, p.Current)
 	}

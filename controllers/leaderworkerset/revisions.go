@@ -106,16 +106,21 @@ func (w *writer) writeRevisions(ctx context.Context, p revisionPlan) bool {
 }
 
 func (w *writer) createRevision(ctx context.Context, p revisionPlan) bool {
+	o := wanted{Kind: appsv1.SchemeGroupVersion.WithKind("ControllerRevision"), Name: p.Update.Name}
+	if w.isTaken(o) {
+		return false
+	}
 	err := w.client.Create(ctx, p.Update.DeepCopy(), client.FieldOwner(lwsv1.FieldManager))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		// The cache is behind, or a predecessor's revision of the name is going.
-		w.out.lookAgain(retryConflict)
-		return false
+		// The cache is behind, a predecessor's revision of the name is going, or it is
+		// somebody else's.
+		return w.resolve(ctx, o)
 	case err != nil:
-		w.failed(write{verbCreate, "ControllerRevision " + p.Update.Name}, err)
+		w.failed(write{verbCreate, o.String()}, err)
 		return false
 	}
+	w.freed(o)
 	if !p.Lost {
 		w.out.Told = append(w.out.Told, creatingRevision("ControllerRevision "+p.Update.Name, p.Key))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -111,6 +112,26 @@ func (r *Reconciler) groupSchedulingObjects(ctx context.Context, set *lwsv1.Lead
 	return existing, nil
 }
 
+// isUnread: nobody knows yet what there is.
+func (s *schedulingState) isUnread() bool {
+	return s.Unavailable != nil && s.Unavailable.Unread
+}
+
+// awaited is a scheduling object of the set that is not there yet, empty if all are.
+// Leaders are not made before those: a pod that names a PodGroup of somebody else's
+// would keep that from going.
+func (s *schedulingState) awaited() string {
+	if s.isUnread() {
+		return "what the API server serves"
+	}
+	for _, ref := range s.Required {
+		if ref.Name != "" && s.Live[ref] == nil {
+			return ref.String()
+		}
+	}
+	return ""
+}
+
 // schedulingPlan are the scheduling objects that a set has once.
 type schedulingPlan struct {
 	Objects []wanted
@@ -214,10 +235,13 @@ func (w *writer) writeScheduling(ctx context.Context, p schedulingPlan) {
 
 // schedulingCondition says whether all scheduling objects are there, not whether
 // pods are placed. It is nil for a set that does not ask for them
-// in its spec.
+// in its spec. While nobody knows, what was told before is told.
 func schedulingCondition(seen *observation, out *outcome) *metav1.Condition {
 	if !seen.Scheduling.Used || seen.Set.Spec.Scheduling == nil {
 		return nil
+	}
+	if told := meta.FindStatusCondition(seen.Set.Status.Conditions, lwsv1.ConditionWorkloadSchedulingCreated); told != nil && seen.Scheduling.isUnread() {
+		return told.DeepCopy()
 	}
 	condition := conditionTrue(lwsv1.ConditionWorkloadSchedulingCreated, lwsv1.ReasonSchedulingObjectsCreated,
 		"All scheduling objects exist")

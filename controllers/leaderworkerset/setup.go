@@ -74,10 +74,13 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 		Named(controllerName).
 		For(&lwsv1.LeaderWorkerSet{}, builder.WithPredicates(setChanged())).
 		Watches(&appsv1.StatefulSet{}, children(setOfLabels)).
+		Watches(&appsv1.StatefulSet{}, namesakes()).
 		Watches(&appsv1.Deployment{}, children(setOfLabels)).
+		Watches(&appsv1.Deployment{}, namesakes()).
 		Watches(&appsv1.ReplicaSet{}, children(setOfLabels), builder.WithPredicates(owners())).
 		Watches(&corev1.Pod{}, children(setOfLabels), builder.WithPredicates(leaderOrUnplaced())).
 		Watches(&corev1.Service{}, children(setOfLabels), builder.WithPredicates(sharedServices())).
+		Watches(&corev1.Service{}, namesakes()).
 		Watches(&appsv1.ControllerRevision{}, children(setOfLabels)).
 		Watches(&corev1.Event{}, children(setOfFailure(mgr.GetClient()))).
 		WatchesRawSource(options.Reports.Source()).
@@ -93,14 +96,18 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 // sets that wait for them to be served.
 func (r *Reconciler) watchScheduling(c controller.Controller, cache cache.Cache) error {
 	for _, kind := range r.gangs.Kinds() {
-		if err := c.Watch(source.Kind(cache, kind.New(), children(setOfLabels), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
-			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		sources := []source.Source{
+			source.Kind(cache, kind.New(), children(setOfLabels), predicate.Funcs{UpdateFunc: specChanged}),
+			source.Kind(cache, kind.New(), namesakes()),
 		}
-		if !kind.Parents {
-			continue
+		if kind.Parents {
+			sources = append(sources, source.Kind(
+				cache, kind.New(), handler.EnqueueRequestsFromMapFunc(r.setsOfParent), predicate.Funcs{UpdateFunc: specChanged}))
 		}
-		if err := c.Watch(source.Kind(cache, kind.New(), handler.EnqueueRequestsFromMapFunc(r.setsOfParent), predicate.Funcs{UpdateFunc: specChanged})); err != nil {
-			return fmt.Errorf("watch %s: %w", kind.Kind, err)
+		for _, watched := range sources {
+			if err := c.Watch(watched); err != nil {
+				return fmt.Errorf("watch %s: %w", kind.Kind, err)
+			}
 		}
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
@@ -194,6 +201,25 @@ func children(setOf func(context.Context, client.Object) (types.NamespacedName, 
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
 			wake(ctx, e.Object, q)
+		},
+	}
+}
+
+// namesakes wakes the set of an object's name when the object goes or changes its
+// owners. The objects that a set has once are called like it: what was in its way has
+// not its label, so nothing else tells.
+func namesakes() handler.EventHandler {
+	wake := func(obj client.Object, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+		queue.AddAfter(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(obj)}, coalescing)
+	}
+	return handler.Funcs{
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+			if owners().Update(e) {
+				wake(e.ObjectNew, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[ctrl.Request]) {
+			wake(e.Object, q)
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,6 +106,41 @@ func TestChildrenWakeTheirSetTogether(t *testing.T) {
 			}
 			send(h, leader, queue)
 			if diff := cmp.Diff(want, queue.added); diff != "" {
+				t.Errorf("woken (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is in the way of a set x-0 may be a worker StatefulSet of a set x: it has that
+// set's label, or none, and the name.
+func TestNamesakesWakeTheSetOfTheirName(t *testing.T) {
+	theirs := workerStatefulSet(0, 2)
+	freed := theirs.DeepCopy()
+	freed.OwnerReferences = nil
+	want := map[ctrl.Request]time.Duration{
+		{NamespacedName: client.ObjectKey{Namespace: lwstest.Namespace, Name: "x-0"}}: coalescing,
+	}
+	tests := map[string]struct {
+		send func(handler.EventHandler, *delays)
+		want map[ctrl.Request]time.Duration
+	}{
+		"created": {send: func(h handler.EventHandler, q *delays) { h.Create(t.Context(), event.CreateEvent{Object: theirs}, q) }},
+		"updated": {send: func(h handler.EventHandler, q *delays) {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: theirs, ObjectNew: theirs}, q)
+		}},
+		"freed": {want: want, send: func(h handler.EventHandler, q *delays) {
+			h.Update(t.Context(), event.UpdateEvent{ObjectOld: theirs, ObjectNew: freed}, q)
+		}},
+		"deleted": {want: want, send: func(h handler.EventHandler, q *delays) {
+			h.Delete(t.Context(), event.DeleteEvent{Object: theirs}, q)
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			queue := &delays{added: map[ctrl.Request]time.Duration{}}
+			tc.send(namesakes(), queue)
+			if diff := cmp.Diff(tc.want, queue.added, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)
 			}
 		})

@@ -152,12 +152,14 @@ func urgencyOf(stored, computed *lwsv1.LeaderWorkerSetStatus) statusWrite {
 }
 
 // statusInterval is the least time between two writes of counters: more groups
-// change more often, and their readers have more to look at. 100 groups: 2 s.
+// change more often, and their readers have more to look at. 8 groups: 0.2 s, 100
+// groups: 2 s. What waits for the groups of a small set, as the next step of a
+// DisaggregatedSet does, does not wait much longer for the counters.
 func statusInterval(desired int32) time.Duration {
 	const (
-		shortest = time.Second
+		shortest = 200 * time.Millisecond
 		longest  = 5 * time.Second
-		perGroup = 10 * time.Millisecond
+		perGroup = 20 * time.Millisecond
 	)
-	return min(shortest+time.Duration(desired)*perGroup, longest)
+	return max(shortest, min(time.Duration(desired)*perGroup, longest))
 }

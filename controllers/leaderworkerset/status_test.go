@@ -169,7 +169,7 @@ func TestUrgency(t *testing.T) {
 
 func TestStatusInterval(t *testing.T) {
 	for desired, want := range map[int32]time.Duration{
-		0: time.Second, 100: 2 * time.Second, 1000: 5 * time.Second, 1000000: 5 * time.Second,
+		0: 200 * time.Millisecond, 8: 200 * time.Millisecond, 100: 2 * time.Second, 1000: 5 * time.Second, 1000000: 5 * time.Second,
 	} {
 		if got := statusInterval(desired); got != want {
 			t.Errorf("%d groups: %s, want %s", desired, got, want)

@@ -72,6 +72,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
+	case ctx.Err() != nil && errors.Is(err, errGoesOn):
+		fmt.Fprintln(progress, "interrupted; the cluster that ran before goes on")
+		return exitInterrupt
 	case ctx.Err() != nil:
 		fmt.Fprintln(progress, "interrupted; nothing is left running")
 		return exitInterrupt
@@ -95,19 +98,36 @@ func execute(ctx context.Context, command string, options controlplane.Options, 
 	}
 }
 
-// up starts everything, or leaves nothing running.
+// errGoesOn is part of the error of an up that found a cluster running.
+var errGoesOn = errors.New("the cluster that ran before goes on; make down ends it")
+
+// up starts everything, or leaves running what ran before and nothing else.
 func up(ctx context.Context, options controlplane.Options, checkout string, out io.Writer) error {
-	err := start(ctx, options, checkout, out)
-	if err != nil {
-		return errors.Join(err, down(options))
+	_, notUp := controlplane.Open(options.Dir, options.Name)
+	err := start(ctx, options, checkout, out, notUp == nil)
+	switch {
+	case err == nil:
+		return nil
+	case notUp == nil:
+		return fmt.Errorf("%w (%w)", err, errGoesOn)
 	}
-	return nil
+	return errors.Join(err, down(options))
 }
 
-func start(ctx context.Context, options controlplane.Options, checkout string, out io.Writer) error {
+// start brings up what is missing and the managers of this checkout. What is most
+// likely to fail comes before managers that run already are replaced.
+func start(ctx context.Context, options controlplane.Options, checkout string, out io.Writer, runs bool) error {
 	cluster, err := controlplane.Up(ctx, options)
 	if err != nil {
 		return err
+	}
+	for _, shipped := range managers.All() {
+		if !runs {
+			break
+		}
+		if _, err := shipped.Build(ctx, checkout); err != nil {
+			return err
+		}
 	}
 	if err := managers.StopAll(cluster.Dir()); err != nil {
 		return err

@@ -196,5 +196,7 @@ var _ = Describe("Names", func() {
 		whole := s.create(s.newSet("whole").Size(2).Scheduling(gangOfSet()))
 		s.awaitCondition(whole, lwsv1.ConditionWorkloadSchedulingCreated, lwsv1.ReasonPodGroupCreateFailed, "PodGroup whole exists")
 		Expect(s.placed(whole)).To(BeEmpty())
+		Expect(s.env.Client.Delete(s.ctx, group)).To(Succeed())
+		s.awaitAvailable(whole)
 	})
 })

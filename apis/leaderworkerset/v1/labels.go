@@ -87,6 +87,12 @@ const (
 	// sets, so that the policy holds after the set is gone; never in a template.
 	PodTerminationPolicyAnnotationKey = KeyPrefix + "pod-termination-policy"
 
+	// RestartPolicyAnnotationKey holds "None". On leader pods of such sets with Hash
+	// identity or with groups of one pod, so that a manager that starts after a
+	// change of the policy knows that what happened before is no failure; never in a
+	// template. Otherwise the owner of the workers tells.
+	RestartPolicyAnnotationKey = KeyPrefix + "restart-policy"
+
 	// GroupMembersAnnotationKey is the memory of the whole group: a hash of its
 	// members and their restarts at that time. On leader pods, written once.
 	GroupMembersAnnotationKey = KeyPrefix + "group-members"

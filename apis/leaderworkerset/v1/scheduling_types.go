@@ -13,8 +13,12 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.schedulingPolicy) || !has(self.schedulingPolicy.gang) || !has(self.schedulingPolicy.gang.minGroupCount) || (has(self.replica) && (has(self.replica.schedulingPolicy) || (has(self.replica.schedulingConstraints) || has(self.replica.disruptionMode)) || has(self.replica.leader) || has(self.replica.worker)))",message="cannot be set unless replica, leader or worker have scheduling of their own",fieldPath=".schedulingPolicy.gang.minGroupCount",reason=FieldValueForbidden
 type LeaderWorkerSetScheduling struct {
 	// schedulingPolicy makes all pods of the set a gang (gang) or not (basic).
-	// Omitted while another field of this level is set, it is basic. Immutable on a
-	// LeaderWorkerSet.
+	// Omitted while another field of this level is set, it is basic. Where replica,
+	// leader or worker have scheduling of their own, minGroupCount is how many
+	// groups the scheduler places together, and by default replicas as it is when
+	// the LeaderWorkerSet is created. The API server lets it not change, so it does
+	// not follow replicas: a set that is to be scaled below it, and rebuild groups
+	// then, needs an explicit one that is as low. Immutable on a LeaderWorkerSet.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"
 	SchedulingPolicy *schedulingv1alpha3.WorkloadCompositePodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`

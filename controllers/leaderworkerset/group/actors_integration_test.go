@@ -122,6 +122,7 @@ func (w *world) makePod(s *appsv1.StatefulSet, ordinal int32) {
 		leader, err := podspec.OrdinalLeader(p)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(podspec.AdmitLeader(p, leader, lwsv1.PodTerminationPolicy(w.set()))).To(Succeed())
+		podspec.MarkRestartPolicy(p, lwsv1.RestartPolicy(w.set()))
 	} else {
 		Expect(podspec.AdmitWorker(p)).To(Succeed())
 	}

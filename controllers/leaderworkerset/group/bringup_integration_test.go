@@ -229,6 +229,35 @@ var _ = ginkgo.Describe("bringing a group up", func() {
 		w.expectNoErrors()
 	})
 
+	ginkgo.It("takes the leaders of a set x-0 for no workers of x", func(ctx ginkgo.SpecContext) {
+		w := newWorld(ctx, ofSize(2))
+		other := lwstest.New("x-0").Namespace(w.namespace).Replicas(0).Obj()
+		other.UID, other.Generation = "", 0
+		Expect(live.Create(ctx, other)).To(Succeed())
+		labels := map[string]string{lwsv1.SetNameLabelKey: "x-0"}
+		none := int32(0)
+		foreign := &appsv1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: w.namespace, Name: "x-0", Labels: labels,
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(other, lwsv1.GroupVersion.WithKind(lwsv1.Kind))},
+			},
+			Spec: appsv1.StatefulSetSpec{
+				Replicas: &none, Selector: &metav1.LabelSelector{MatchLabels: labels}, ServiceName: "x-0",
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: lwstest.PodTemplate("c").Spec},
+			},
+		}
+		Expect(live.Create(ctx, foreign)).To(Succeed())
+		w.settle()
+		Expect(w.problem(0)).To(Equal(&Problem{
+			lwsv1.ReasonNameConflict, "StatefulSet x-0 exists and belongs to LeaderWorkerSet x-0; delete or rename it, or the set",
+		}))
+		Expect(live.Delete(ctx, foreign)).To(Succeed())
+		w.clock.SetTime(w.clock.Now().Add(w.after[w.group(0)]))
+		w.wake(0)
+		w.settle()
+		w.expectRunning("x-0", "x-0-1")
+	})
+
 	ginkgo.It("takes no pod for its own that only has our labels", func(ctx ginkgo.SpecContext) {
 		w := running(ctx, ofSize(2))
 		forged := w.pod("x-0-1").DeepCopy()

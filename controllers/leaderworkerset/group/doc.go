@@ -24,6 +24,10 @@
 //     that is not.
 //   - pair: a gated keyed leader with the group that it replaces. It waits for that
 //     group and takes over its count.
+//   - namesake: a group with another key that is called alike, for names have only the
+//     first digits of a key.
+//   - mark: what a leader carries while the restart policy is None, where the owner of
+//     its workers does not tell.
 //   - entry, count: a group of a revision, and how often it was recreated.
 //   - report: what a group tells its set.
 //   - explanation: the state of a group in a word and what it waits for in a sentence, for

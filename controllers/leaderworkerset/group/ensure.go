@@ -61,7 +61,7 @@ func (w *writer) resolveWorkers(ctx context.Context, desired *appsv1.StatefulSet
 			return nil
 		}
 		return w.applyWorkers(ctx, desired, live)
-	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set:
+	case whose == ofSomebody, whose == ofNobody && live.Labels[lwsv1.SetNameLabelKey] != w.o.Group.Set, isOfOthers(live, w.o.Group):
 		return &takenError{name: takenWorkers, message: describeTaken("StatefulSet "+desired.Name, controllerOf(live))}
 	}
 	return errStale

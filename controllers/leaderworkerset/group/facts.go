@@ -39,6 +39,19 @@ func (o *observation) stays() bool {
 	return o.isNone() && !o.Group.HasKey()
 }
 
+// isMarked: the leader is to carry that the policy is None, since the owner of its
+// workers does not tell.
+func (o *observation) isMarked() bool {
+	return o.isNone() && (o.Group.HasKey() || o.Leader.Size < 2)
+}
+
+// isKeyedAtGate: the group has a key, and a leader that is held by its gate and may be
+// admitted.
+func (o *observation) isKeyedAtGate() bool {
+	return o.Group.HasKey() && !o.isSetGone() && o.Leader != nil &&
+		o.Leader.Gated && o.Leader.Controlled && !o.Leader.Deleting
+}
+
 // isControlled: the leader's controller is the leader StatefulSet, or a ReplicaSet of
 // the leader Deployment, and that one's is the set.
 func (o *observation) isControlled() bool {
@@ -125,11 +138,13 @@ func (o *observation) memoryNow() *memory {
 
 // isTakenOver: the policy was None until now. What exists is the baseline: nothing
 // that happened before is a failure. The StatefulSet of the workers still belongs to
-// the set, or the last reconcile saw the policy.
+// the set, or the last reconcile saw the policy, or, to a manager that just started,
+// the leader carries it.
 func (o *observation) isTakenOver() bool {
 	if o.isNone() {
 		return false
 	}
 	in := o.workersInput()
-	return o.Noted.policy == lwsv1.NoneRestartPolicy || in.Workers != nil && in.belonging() == ofSet
+	return o.Noted.policy == lwsv1.NoneRestartPolicy || o.Noted.policy == "" && o.Leader.MarkedNone ||
+		in.Workers != nil && in.belonging() == ofSet
 }

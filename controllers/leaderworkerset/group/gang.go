@@ -16,6 +16,8 @@ type gang struct {
 	Used bool
 	// Unavailable is why there can be none now, empty if there can.
 	Unavailable string
+	// Unread: nobody knows yet whether there can.
+	Unread bool
 	// Admitted: the leader refers to the objects that its set, and workers that are
 	// there already, want it to.
 	Admitted bool

@@ -22,7 +22,7 @@ func (r *Reconciler) observeGang(ctx context.Context, o *observation) error {
 	}
 	o.Gang.Used = true
 	if problem := r.gangs.Unavailable(o.set); problem != nil {
-		o.Gang.Unavailable = problem.Message
+		o.Gang.Unavailable, o.Gang.Unread = problem.Message, problem.Unread
 		return nil
 	}
 	existing, err := r.schedulingObjects(ctx, o.Group)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -71,6 +72,10 @@ func (s *simulation) makeKeyedLeader() bool {
 		p.Namespace, p.Name = "ns", fmt.Sprintf("x-rs-%d", s.drawn)
 		p.OwnerReferences = []metav1.OwnerReference{controllerReference("apps/v1", kindReplicaSet, set.Name, set.UID)}
 		p.Status.Phase = corev1.PodPending
+		if s.short > 0 {
+			// A pod that has its key keeps it.
+			p.Labels[lwsv1.GroupKeyLabelKey] = fmt.Sprintf("%08x%032x", s.rng.IntN(s.short), s.drawn)
+		}
 		s.must(podspec.AdmitLeader(p, podspec.HashLeader(p, fmt.Sprint(s.drawn)), lwsv1.SequentialPodTermination))
 		s.must(s.create(p))
 		s.note("%s makes %s of %s", set.UID, p.UID, groupNameOf(p))
@@ -197,6 +202,33 @@ func TestOneFailureOneReplacement(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// However few names there are, no two groups ever have the same one, nor an object of
+// each other.
+func TestKeysWithTheSameName(t *testing.T) {
+	redrawn := 0
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s := newSimulation(t, seed, hashed(func(*lwstest.Builder) {}))
+			s.short = simGroups + 1
+			s.run(4, int(seed%4))
+			s.expectRest()
+			names := map[string]bool{}
+			for _, p := range liveOnes[*corev1.Pod](s.model) {
+				if identity.IsLeader(p) {
+					names[groupNameOf(p)] = true
+				}
+			}
+			if len(names) != simGroups {
+				s.fail("the groups are called %v", slices.Sorted(maps.Keys(names)))
+			}
+			redrawn += s.redrawn
+		})
+	}
+	if redrawn < 60 {
+		t.Errorf("only %d leaders were drawn again: the test shows little", redrawn)
 	}
 }
 

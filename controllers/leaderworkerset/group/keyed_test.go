@@ -30,6 +30,8 @@ func replaces(r replaced) func(*observation) {
 	return func(o *observation) { r.Key = keyOf("b"); o.Replaced = r }
 }
 
+func marked(o *observation) { o.Leader.MarkedNone = true }
+
 func immediate(o *observation) { o.Set.Immediate = true }
 
 var releasedKeyed = []string{"releasePod set-3-1", "releasePod set-3-2", "releasePod set-rs-a"}
@@ -59,6 +61,10 @@ func TestPlanOfKeyedGroups(t *testing.T) {
 		"of an older revision, as its Deployment made it": {
 			change: also(keyed, fresh, func(o *observation) { o.Leader.Revision = "old" }),
 			steps:  []string{"liftGate", "createWorkers"}, held: gateOpen,
+		},
+		"a group that would be called like another one": {
+			change: also(keyed, fresh, replaces(replaced{Left: left}), func(o *observation) { o.Namesake = "that of leader set-rs-b" }),
+			steps:  []string{"deleteLeader leader"}, told: toldOf(lwsv1.ReasonNameConflict), held: gateConflict,
 		},
 		"a replacement waits": {
 			change: also(keyed, fresh, replaces(replaced{Left: left}), func(o *observation) { o.Now = testStart }),
@@ -99,7 +105,7 @@ func TestPlanOfKeyedGroups(t *testing.T) {
 			steps:  []string{"deleteLeader leader"}, told: toldOf(lwsv1.ReasonRecreateGroup),
 		},
 		"its leader ended, with None": {
-			change: also(keyed, ended, policy(lwsv1.NoneRestartPolicy)), steps: []string{"deleteLeader leader"},
+			change: also(keyed, ended, policy(lwsv1.NoneRestartPolicy), marked), steps: []string{"deleteLeader leader"},
 		},
 		"its leader ended before the group had started": {
 			change: also(keyed, ended, policy(lwsv1.RecreateGroupAfterStart), func(o *observation) {
@@ -121,8 +127,35 @@ func TestPlanOfKeyedGroups(t *testing.T) {
 			steps:  releasedKeyed,
 		},
 		"with None its workers belong to the leader": {
-			change: also(keyed, policy(lwsv1.NoneRestartPolicy), func(o *observation) { o.Leader.Memory = nil }),
+			change: also(keyed, policy(lwsv1.NoneRestartPolicy), marked, func(o *observation) { o.Leader.Memory = nil }),
 			steps:  []string{"checkWorkers"},
+		},
+		"the policy becomes None": {
+			change: also(keyed, policy(lwsv1.NoneRestartPolicy)),
+			steps:  []string{"annotateLeader restart-policy", "checkWorkers", "annotateLeader group-members remove"},
+		},
+		"None until a manager started: what happened before is no failure": {
+			change: also(keyed, marked, func(o *observation) {
+				o.Leader.Memory = nil
+				restarted("main", 5)(&o.Living.Workers[0])
+			}),
+			steps: []string{"annotateLeader group-members", "annotateLeader restart-policy remove", "checkWorkers"},
+		},
+		"None until a manager started: a pod that has ended is": {
+			change: also(keyed, marked, func(o *observation) {
+				o.Leader.Memory = nil
+				o.Living.Workers[0].Phase = corev1.PodFailed
+			}),
+			steps: []string{"annotateLeader group-members", "annotateLeader restart-policy remove", "deleteLeader leader"},
+			told:  toldOf(lwsv1.ReasonRecreateGroup),
+		},
+		"None some time ago, and the cache still shows the mark": {
+			change: also(keyed, marked, func(o *observation) {
+				o.Noted.policy = lwsv1.RecreateGroupOnPodRestart
+				restarted("main", 5)(&o.Living.Workers[0])
+			}),
+			steps: []string{"annotateLeader restart-policy remove", "deleteLeader leader"},
+			told:  toldOf(lwsv1.ReasonRecreateGroup),
 		},
 	})
 }

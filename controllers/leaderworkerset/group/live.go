@@ -13,6 +13,10 @@ func (p *plan) live(o *observation) {
 	if o.isTakenOver() {
 		p.takeOver(o)
 	}
+	if marked := o.isMarked(); marked != o.Leader.MarkedNone {
+		// After the baseline: a manager that ends in between takes it again.
+		p.do(annotateLeader{Key: lwsv1.RestartPolicyAnnotationKey, Value: string(lwsv1.NoneRestartPolicy), Remove: !marked})
+	}
 	if o.Leader.isTerminal() && !o.Group.HasKey() {
 		// Its StatefulSet deletes it and makes the next one: a recreation that is not
 		// ours.

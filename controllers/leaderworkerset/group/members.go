@@ -84,6 +84,7 @@ type leader struct {
 	Exhausted   bool
 	Recover     bool // the annotation that asks for recovery, on any leader
 	Parallel    bool // the termination policy that the leader carries
+	MarkedNone  bool // it carries that the restart policy is None
 	Foreground  bool // deleted in the foreground: garbage collection ends the workers at the same time
 	Ready       bool // its containers are ready
 	Memory      *memory

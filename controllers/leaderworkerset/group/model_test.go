@@ -211,6 +211,7 @@ func (c modelClient) List(_ context.Context, into client.ObjectList, options ...
 		identity.PodsByGroupIndex: identity.PodsByGroup, identity.LeadersBySetIndex: identity.LeadersBySet,
 		identity.WorkerStatefulSetsBySetIndex: identity.WorkerStatefulSetsBySet, identity.RevisionsBySetIndex: identity.RevisionsBySet,
 		identity.EndingWorkersBySetIndex: identity.EndingWorkersBySet, identity.ReplacementsByGroupIndex: identity.ReplacementsByGroup,
+		identity.KeyedLeadersByNameIndex: identity.KeyedLeadersByName,
 	}
 	requirement := o.FieldSelector.Requirements()[0]
 	items := reflect.ValueOf(into).Elem().FieldByName("Items")

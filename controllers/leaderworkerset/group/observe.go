@@ -42,6 +42,10 @@ type observation struct {
 	Replaced replaced
 	Expected bool
 
+	// Namesake is another group that is called like that of a gated leader, with Hash
+	// identity; empty if there is none.
+	Namesake string
+
 	// Noted is what earlier reconciles noted down.
 	Noted noted
 
@@ -83,7 +87,7 @@ func (r *Reconciler) observe(ctx context.Context, group identity.Group) (*observ
 	r.notes.complete(o)
 	o.sort(workers, r.ledger.of(group))
 	for _, more := range []func(context.Context, *observation) error{
-		r.observeDomain, r.observeReplaced, r.observeExpected,
+		r.observeDomain, r.observeReplaced, r.observeExpected, r.observeNamesake,
 	} {
 		if err := more(ctx, o); err != nil {
 			return nil, err

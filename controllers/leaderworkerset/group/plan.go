@@ -47,6 +47,8 @@ func planFor(o *observation) *plan {
 		p.ending(o)
 	case !o.Leader.Controlled:
 		// Its StatefulSet is gone or without an owner, and the set will take it over.
+	case o.Leader.Gated && o.Namesake != "":
+		p.redraw(o)
 	case o.Leader.Gated:
 		p.gate(o)
 	default:
@@ -192,7 +194,7 @@ func (p *plan) gate(o *observation) {
 	case gateAdmission:
 		p.replaceUnadmitted(o)
 	case gateScheduling:
-		if o.Gang.Unavailable != "" {
+		if o.Gang.Unavailable != "" && !o.Gang.Unread {
 			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
 				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
 		}
@@ -278,7 +280,12 @@ func (o *observation) nameTaken(v serviceVerdict, text string) string {
 	return text
 }
 
+// conflictPause is how long an object in the way is left before it is looked for
+// again: it has not the labels of the group, so its end wakes nobody.
+const conflictPause = 10 * time.Second
+
 func (p *plan) conflict(message string) {
+	p.again(conflictPause)
 	p.Report.Problem = conflictProblem(message)
 	p.tell(nameConflict(message))
 }

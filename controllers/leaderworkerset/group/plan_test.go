@@ -111,6 +111,13 @@ func TestPlanOfBringUp(t *testing.T) {
 			told: []string{lwsv1.ReasonNameConflict}, after: time.Second, held: gateConflict,
 			report: Report{Problem: &Problem{lwsv1.ReasonNameConflict, "Service set-3 is somebody's"}},
 		},
+		"its PodGroup cannot be made": {
+			change: also(fresh, func(o *observation) { o.Gang = gang{Used: true, Unavailable: "the gate is off"} }), held: gateScheduling,
+			report: Report{Problem: &Problem{lwsv1.ReasonFailedCreate, "Leader set-3 is held, its PodGroup cannot be made: the gate is off"}},
+		},
+		"nobody knows yet whether its PodGroup can be made": {
+			change: also(fresh, func(o *observation) { o.Gang = gang{Used: true, Unavailable: "not known", Unread: true} }), held: gateScheduling,
+		},
 		"an old revision": {
 			change: also(fresh, func(o *observation) { o.Leaders.UpdateRevision = "new" }), held: gateRevision,
 		},
@@ -367,6 +374,14 @@ func TestPlanOfPolicyChanges(t *testing.T) {
 		"from None, not whole, nothing to remember": {
 			change: also(bySetNow, func(o *observation) { o.Living.Workers[1].Phase = corev1.PodPending }),
 			steps:  []string{"adoptWorkers to leader"},
+		},
+		"from None, of size 1, while no manager ran": {
+			change: func(o *observation) {
+				o.Leader.Size, o.Leader.Memory, o.Workers, o.Living.Workers = 1, nil, nil, nil
+				o.Leader.MarkedNone = true
+				restarted("main", 2)(&o.Leader.pod)
+			},
+			steps: []string{"annotateLeader group-members", "annotateLeader restart-policy remove"},
 		},
 		"from None, of size 1": {
 			change: func(o *observation) {

@@ -53,6 +53,7 @@ func leaderOf(p *corev1.Pod, seen *ledger) *leader {
 		Exhausted:   p.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] == trueValue,
 		Recover:     p.Annotations[lwsv1.RecoverAnnotationKey] == trueValue,
 		Parallel:    p.Annotations[lwsv1.PodTerminationPolicyAnnotationKey] == string(lwsv1.ParallelPodTermination),
+		MarkedNone:  p.Annotations[lwsv1.RestartPolicyAnnotationKey] == string(lwsv1.NoneRestartPolicy),
 		Foreground:  slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents),
 		Ready:       isConditionTrue(p, corev1.ContainersReady),
 		GroupReady:  isConditionTrue(p, lwsv1.GroupReadyReadinessGate),

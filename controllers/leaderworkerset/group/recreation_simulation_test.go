@@ -41,7 +41,7 @@ func (s *simulation) expectRest() {
 	if s.drawn > 0 {
 		generations = s.drawn
 	}
-	if want := simGroups + len(s.disturbed); generations != want {
+	if want := simGroups + len(s.disturbed) + s.redrawn; generations != want {
 		s.fail("%d generations, want %d: something happened to %v", generations, want, s.disturbed)
 	}
 }

@@ -30,7 +30,7 @@ type replaced struct {
 
 // observeReplaced reads the group that the leader replaces.
 func (r *Reconciler) observeReplaced(ctx context.Context, o *observation) error {
-	if !o.Group.HasKey() || o.Leader == nil || o.isSetGone() || o.Leader.Deleting || !o.Leader.Gated || !o.Leader.Controlled {
+	if !o.isKeyedAtGate() {
 		return nil
 	}
 	o.Replaced = replaced{Key: o.Leader.Replaces, Stored: o.Leader.Replaces != ""}

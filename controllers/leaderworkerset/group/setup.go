@@ -84,11 +84,13 @@ func Setup(mgr ctrl.Manager, options Options) (watchScheduling func() error, err
 	return func() error { return w.watchScheduling(c, cache, r.gangs) }, nil
 }
 
-// registerIndex adds the indexes that a group finds its pods by, and its replacement.
+// registerIndex adds the indexes that a group finds its pods by, its replacement, and
+// groups of its name.
 func registerIndex(ctx context.Context, indexer client.FieldIndexer) error {
 	for name, keys := range map[string]func(metav1.Object) []string{
 		identity.PodsByGroupIndex:         identity.PodsByGroup,
 		identity.ReplacementsByGroupIndex: identity.ReplacementsByGroup,
+		identity.KeyedLeadersByNameIndex:  identity.KeyedLeadersByName,
 	} {
 		if err := indexer.IndexField(ctx, &corev1.Pod{}, name, func(obj client.Object) []string { return keys(obj) }); err != nil {
 			return fmt.Errorf("index %s: %w", name, err)

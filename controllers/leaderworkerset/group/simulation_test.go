@@ -52,6 +52,8 @@ type simulation struct {
 	managers  map[types.UID]bool   // leaders that the manager deleted
 	made      map[string]int       // leaders that were made, by name
 	drawn     int                  // keys of leaders
+	short     int                  // how many names of groups there are, 0 for as many as keys
+	redrawn   int                  // leaders that ended since their names were taken
 	writes    []string             // of the manager
 	history   []string
 }
@@ -167,15 +169,40 @@ func (s *simulation) beforeWrite(verb string, obj client.Object) error {
 		return nil
 	}
 	switch {
+	case verb == "delete" && live.DeletionTimestamp == nil && IsGated(live) && s.hasNamesake(live):
+		s.redrawn++
 	case verb == "delete" && live.DeletionTimestamp == nil:
 		if s.disturbed[live.UID] == "" {
 			s.fail("the manager ends %s of UID %s, to whose generation nothing happened", live.Name, live.UID)
 		}
 		s.managers[live.UID] = true
+	case verb == "admit" && IsGated(live) && s.hasPlacedNamesake(live):
+		s.fail("%s is admitted while another group is called %s", live.UID, groupNameOf(live))
 	case verb == "admit" && IsGated(live):
 		s.expectNoPredecessor(live)
 	}
 	return nil
+}
+
+// hasNamesake says whether the cache shows something of another group of the name.
+func (s *simulation) hasNamesake(leaderPod *corev1.Pod) bool {
+	group, _ := identity.GroupOfPod(leaderPod)
+	for _, obj := range s.cached {
+		if other, ok := groupOf(obj); ok && other != group && other.Name() == group.Name() {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPlacedNamesake says whether another group of the name was admitted and is there.
+func (s *simulation) hasPlacedNamesake(leaderPod *corev1.Pod) bool {
+	for _, p := range liveOnes[*corev1.Pod](s.model) {
+		if p.UID != leaderPod.UID && identity.IsLeader(p) && !IsGated(p) && groupNameOf(p) == groupNameOf(leaderPod) {
+			return true
+		}
+	}
+	return false
 }
 
 // expectNoPredecessor: when a leader is admitted nothing of another generation is left.
@@ -183,16 +210,16 @@ func (s *simulation) expectNoPredecessor(leaderPod *corev1.Pod) {
 	if lwsv1.RestartPolicy(s.live[modelKey("LeaderWorkerSet", "x")].(*lwsv1.LeaderWorkerSet)) == lwsv1.NoneRestartPolicy {
 		return // its workers are its own
 	}
-	predecessor := groupNameOf(leaderPod)
+	predecessor, _ := identity.GroupOfPod(leaderPod)
 	if group, ok := identity.GroupOfPod(leaderPod); ok && group.HasKey() {
 		replaced, ok := identity.ReplacedBy(leaderPod)
 		if !ok {
 			return
 		}
-		predecessor = replaced.Name()
+		predecessor = replaced
 	}
 	for _, p := range liveOnes[*corev1.Pod](s.model) {
-		if p != leaderPod && groupNameOf(p) == predecessor {
+		if group, _ := identity.GroupOfPod(p); p != leaderPod && group == predecessor {
 			s.fail("%s is admitted while %s is there", leaderPod.UID, p.UID)
 		}
 	}

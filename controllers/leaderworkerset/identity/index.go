@@ -21,6 +21,8 @@ const (
 	// The value of ReplacementsByGroupIndex is Group.String of the group that is
 	// replaced.
 	ReplacementsByGroupIndex = "replacementsByGroup"
+	// The value of KeyedLeadersByNameIndex is namespace/name of a group.
+	KeyedLeadersByNameIndex = "keyedLeadersByName"
 )
 
 // PodsByGroup indexes pods by their group.
@@ -117,6 +119,16 @@ func ReplacedBy(leader metav1.Object) (Group, bool) {
 	}
 	group.Index = key
 	return group, true
+}
+
+// KeyedLeadersByName indexes leaders of groups with a key by what their groups are
+// called, which several keys may have in common.
+func KeyedLeadersByName(pod metav1.Object) []string {
+	group, ok := GroupOfPod(pod)
+	if !ok || !group.HasKey() || !IsLeader(pod) {
+		return nil
+	}
+	return []string{group.Namespace + "/" + group.Name()}
 }
 
 // ServicesBySet indexes Services by their set.

@@ -103,6 +103,17 @@ func admitMember(pod *corev1.Pod, m *member) error {
 	return nil
 }
 
+// MarkRestartPolicy notes on a leader that it has, or has not, the restart policy
+// None, where the owner of its workers does not tell.
+func MarkRestartPolicy(pod *corev1.Pod, policy lwsv1.RestartPolicyType) {
+	group, _ := identity.GroupOfPod(pod)
+	if policy == lwsv1.NoneRestartPolicy && (group.HasKey() || pod.Annotations[lwsv1.SizeAnnotationKey] == "1") {
+		pod.Annotations = merge(pod.Annotations, map[string]string{lwsv1.RestartPolicyAnnotationKey: string(policy)})
+		return
+	}
+	delete(pod.Annotations, lwsv1.RestartPolicyAnnotationKey)
+}
+
 func setTerminationPolicy(pod *corev1.Pod, policy lwsv1.PodTerminationPolicyType) {
 	if policy == lwsv1.ParallelPodTermination {
 		pod.Annotations = merge(pod.Annotations, map[string]string{

@@ -54,6 +54,31 @@ func hashWorkerOf(t testing.TB, set *lwsv1.LeaderWorkerSet, leader *corev1.Pod, 
 	return pod
 }
 
+func TestMarkRestartPolicy(t *testing.T) {
+	tests := map[string]struct {
+		group, size string
+		policy      lwsv1.RestartPolicyType
+		want        string
+	}{
+		"a group with a key":         {identity.DrawnKey("default", "a"), "2", lwsv1.NoneRestartPolicy, "None"},
+		"a numbered group of one":    {"0", "1", lwsv1.NoneRestartPolicy, "None"},
+		"a numbered group":           {"0", "2", lwsv1.NoneRestartPolicy, ""},
+		"another policy":             {identity.DrawnKey("default", "a"), "2", lwsv1.RecreateGroupOnPodRestart, ""},
+		"a numbered group, no other": {"0", "1", lwsv1.RecreateGroupAfterStart, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			pod.Labels = map[string]string{lwsv1.SetNameLabelKey: "s", lwsv1.GroupIndexLabelKey: tc.group}
+			pod.Annotations = map[string]string{lwsv1.SizeAnnotationKey: tc.size, lwsv1.RestartPolicyAnnotationKey: "None"}
+			MarkRestartPolicy(pod, tc.policy)
+			if got := pod.Annotations[lwsv1.RestartPolicyAnnotationKey]; got != tc.want {
+				t.Errorf("marked %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestHashLeader(t *testing.T) {
 	key := identity.DrawnKey("default", "0123456789abcdef")
 	tests := map[string]struct {

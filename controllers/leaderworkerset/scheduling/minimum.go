@@ -37,7 +37,9 @@ func minimumOf(target int32, groups []Group, live []client.Object) int32 {
 }
 
 // liveGroups is the number of groups that the gang of groups of a whole set is made
-// of. A CompositePodGroup cannot be changed, so it stays what it was made with.
+// of. The API server lets no field of a CompositePodGroup's spec change, and one with
+// groups below it cannot be made anew, so it stays what it was made with, and the
+// Workload's template with it.
 func liveGroups(replicas int32, live []client.Object) int32 {
 	for _, obj := range live {
 		root, ok := obj.(*schedulingv1alpha3.CompositePodGroup)

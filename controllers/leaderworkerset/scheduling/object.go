@@ -24,6 +24,8 @@ type Kind struct {
 type Problem struct {
 	Reason  string
 	Message string
+	// Unread: nobody knows yet. What was found before may still hold.
+	Unread bool
 }
 
 // Ref names a scheduling object, or says whose it is.

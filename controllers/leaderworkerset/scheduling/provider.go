@@ -24,7 +24,9 @@ func gateOff() *Problem {
 
 // unread is why nothing can be done until the API server was asked.
 func unread() *Problem {
-	return &Problem{Reason: lwsv1.ReasonAPINotAvailable, Message: "the API server was not asked yet what it serves"}
+	return &Problem{
+		Reason: lwsv1.ReasonAPINotAvailable, Message: "the API server did not say yet what it serves", Unread: true,
+	}
 }
 
 // NewKubernetes is workload-aware scheduling of Kubernetes. With composite, groups of

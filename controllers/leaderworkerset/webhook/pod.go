@@ -112,6 +112,7 @@ func (p *podAdmission) admit(pod *corev1.Pod, found *membership) error {
 	if err := podspec.AdmitLeader(pod, leader, lwsv1.PodTerminationPolicy(found.set)); err != nil {
 		return err
 	}
+	podspec.MarkRestartPolicy(pod, lwsv1.RestartPolicy(found.set))
 	if p.gangs.Uses(found.set) {
 		p.gangs.AdmitLeader(pod, found.set, found.token)
 	}
