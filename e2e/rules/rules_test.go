@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"sigs.k8s.io/yaml"
@@ -42,7 +41,7 @@ func read(t *testing.T, expression string) []string {
 		if selector, ok := node.(*parser.VectorSelector); ok {
 			name := selector.Name
 			for _, matcher := range selector.LabelMatchers {
-				if matcher.Name == labels.MetricName {
+				if matcher.Name == model.MetricNameLabel {
 					name = matcher.Value
 				}
 			}
