@@ -118,6 +118,7 @@ func registerIndexes(ctx context.Context, indexer client.FieldIndexer) {
 		keys func(metav1.Object) []string
 	}{
 		{&corev1.Pod{}, identity.LeadersBySetIndex, identity.LeadersBySet},
+		{&corev1.Pod{}, identity.EndingWorkersBySetIndex, identity.EndingWorkersBySet},
 		{&appsv1.StatefulSet{}, identity.WorkerStatefulSetsBySetIndex, identity.WorkerStatefulSetsBySet},
 		{&appsv1.ControllerRevision{}, identity.RevisionsBySetIndex, identity.RevisionsBySet},
 	} {
