@@ -194,12 +194,18 @@ func (p *plan) gate(o *observation) {
 	case gateAdmission:
 		p.replaceUnadmitted(o)
 	case gateScheduling:
-		if o.Gang.Unavailable != "" && !o.Gang.Unread {
-			p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
-				"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
-		}
+		p.reportNoGang(o)
 	case gateOwner, gateScaledAway, gateRevision:
 	}
+}
+
+// reportNoGang tells the set that its leader waits for what is not to be had.
+func (p *plan) reportNoGang(o *observation) {
+	if o.Gang.Unavailable == "" || o.Gang.Unread {
+		return
+	}
+	p.Report.Problem = &Problem{Reason: lwsv1.ReasonFailedCreate, Message: fmt.Sprintf(
+		"Leader %s is held, its PodGroup cannot be made: %s", o.Leader.Name, p.Held.Message)}
 }
 
 // clearWay ends what is left of predecessors and nothing else ends, and says what

@@ -41,9 +41,8 @@ func (o *observation) whyExhausted(p *plan) string {
 	case o.Leader.Recover:
 		return "lws-manager starts it again, as asked for on its leader " + name
 	}
-	text := fmt.Sprintf("its restart budget is spent, it was recreated %s", times(o.Set.Budget.Count.Restarts))
-	return fmt.Sprintf("%s; to start it again: kubectl annotate pod %s -n %s %s=%s",
-		text, name, o.Group.Namespace, lwsv1.RecoverAnnotationKey, trueValue)
+	return fmt.Sprintf("its restart budget is spent, it was recreated %s; to start it again: kubectl annotate pod %s -n %s %s=%s",
+		times(o.Set.Budget.Count.Restarts), name, o.Group.Namespace, lwsv1.RecoverAnnotationKey, trueValue)
 }
 
 func (o *observation) whyGated(p *plan) string {
