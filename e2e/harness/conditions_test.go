@@ -102,6 +102,23 @@ func TestEventViolations(t *testing.T) {
 	}
 }
 
+// A rollout is told also if something is in the way of its groups from the beginning.
+func TestARolloutOfWhichNoGroupCanBeCreated(t *testing.T) {
+	held := described(false)
+	for kind, reason := range map[string]string{
+		lwsv1.ConditionProgressing: lwsv1.ReasonFailedCreate, lwsv1.ConditionUpdateInProgress: lwsv1.ReasonGroupsUpdating,
+	} {
+		meta.SetStatusCondition(&held.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason})
+	}
+	h := History{
+		Sets:   []SetState{{LeaderWorkerSet: described(true)}, {LeaderWorkerSet: held}},
+		Events: []Event{{Set: "s", Reason: lwsv1.ReasonGroupsUpdating, Count: 1}},
+	}
+	if got := h.EventViolations("s"); got != nil {
+		t.Errorf("got %q, want none", got)
+	}
+}
+
 func TestCourse(t *testing.T) {
 	h := History{Sets: []SetState{
 		{LeaderWorkerSet: lwstest.New("s").Obj()},

@@ -12,7 +12,7 @@ import (
 // condition.
 var transitionReasons = map[string]string{
 	lwsv1.ReasonGroupsProgressing: lwsv1.ConditionProgressing,
-	lwsv1.ReasonGroupsUpdating:    lwsv1.ConditionProgressing,
+	lwsv1.ReasonGroupsUpdating:    lwsv1.ConditionUpdateInProgress,
 	lwsv1.ReasonAllGroupsReady:    lwsv1.ConditionAvailable,
 }
 
