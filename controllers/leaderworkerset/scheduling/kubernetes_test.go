@@ -94,6 +94,30 @@ func TestGroupObjects(t *testing.T) {
 	}
 }
 
+// Claims that a role shares are those of its PodGroup, and of no other.
+func TestClaimsOfARole(t *testing.T) {
+	claims := []claim{{Name: "gpu", ResourceClaimTemplateName: new("gpus")}, {Name: "nic", ResourceClaimName: new("nics")}}
+	set := lwstest.New("a").UID("set").Replicas(2).Size(4).
+		Scheduling(s{Replica: &replica{Worker: &lwsv1.LeaderWorkerSetWorkerScheduling{ResourceClaims: claims}}}).Obj()
+	workload := &schedulingv1beta1.Workload{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "workload"}}
+	objects, err := available(false).GroupObjects(set, leaderPod(LevelRole, "4"), []client.Object{workload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]schedulingv1beta1.PodGroupResourceClaim{}
+	for _, obj := range objects {
+		podGroup := obj.(*schedulingv1beta1.PodGroup)
+		got[podGroup.Labels[lwsv1.SchedulingRoleLabelKey]] = podGroup.Spec.ResourceClaims
+	}
+	want := map[string][]schedulingv1beta1.PodGroupResourceClaim{
+		roleLeader: nil,
+		roleWorker: {{Name: "gpu", ResourceClaimTemplateName: new("gpus")}, {Name: "nic", ResourceClaimName: new("nics")}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestAdmission: both kinds of pods come to the same names, and twice is once.
 func TestAdmission(t *testing.T) {
 	for name, test := range map[string]struct {
