@@ -145,15 +145,7 @@ var _ = Describe("kubectl lws", func() {
 		s := begin()
 		s.letView()
 		name := s.up(newSet("foreseen").Replicas(4).Size(2).MaxUnavailable("1").MaxSurge("1").Partition(1))
-		set := &lwsv1.LeaderWorkerSet{}
-		s.get(name, set)
-		set.SetGroupVersionKind(lwsv1.GroupVersion.WithKind(lwsv1.Kind))
-		set.ManagedFields = nil
-		image(better)(set)
-		text, err := json.Marshal(set)
-		Expect(err).NotTo(HaveOccurred())
-		file := filepath.Join(GinkgoT().TempDir(), "set.json")
-		Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+		file := s.manifest(name, image(better))
 
 		told := s.asks("preview", "-f", file)
 		AddReportEntry("preview", told)
@@ -206,6 +198,21 @@ var _ = Describe("kubectl lws", func() {
 	})
 })
 
+// manifest is the file of a set as somebody has it who is about to change it.
+func (s *scenario) manifest(name string, change func(*lwsv1.LeaderWorkerSet)) string {
+	GinkgoHelper()
+	set := &lwsv1.LeaderWorkerSet{}
+	s.get(name, set)
+	set.SetGroupVersionKind(lwsv1.GroupVersion.WithKind(lwsv1.Kind))
+	set.ManagedFields = nil
+	change(set)
+	text, err := json.Marshal(set)
+	Expect(err).NotTo(HaveOccurred())
+	file := filepath.Join(GinkgoT().TempDir(), "set.json")
+	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+	return file
+}
+
 var _ = Describe("kubectl lws of a Hash set", func() {
 	It("names groups by their keys, and says which stopped group a gated one replaces", func() {
 		s := begin()
@@ -230,15 +237,7 @@ var _ = Describe("kubectl lws of a Hash set", func() {
 		Expect(errs).To(BeEmpty(), command[1])
 		s.awaitAvailable(name)
 
-		set := &lwsv1.LeaderWorkerSet{}
-		s.get(name, set)
-		set.SetGroupVersionKind(lwsv1.GroupVersion.WithKind(lwsv1.Kind))
-		set.ManagedFields = nil
-		image(better)(set)
-		text, err := json.Marshal(set)
-		Expect(err).NotTo(HaveOccurred())
-		file := filepath.Join(GinkgoT().TempDir(), "set.json")
-		Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+		file := s.manifest(name, image(better))
 		Expect(s.asks("preview", "-f", file)).To(And(
 			ContainSubstring("Deployment keyed replaces 2 groups in an order of its own"),
 			ContainSubstring("Lowest ready 1, highest existing 2"),
