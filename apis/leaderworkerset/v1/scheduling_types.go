@@ -16,8 +16,8 @@ type LeaderWorkerSetScheduling struct {
 	// Omitted while another field of this level is set, it is basic. Where replica,
 	// leader or worker have scheduling of their own, minGroupCount is how many
 	// groups the scheduler places together, and by default replicas as it is when
-	// the LeaderWorkerSet is created. The API server lets it not change, so it does
-	// not follow replicas: a set that is to be scaled below it, and rebuild groups
+	// the LeaderWorkerSet is created. The API server does not let it change, so it
+	// does not follow replicas: a set that is to be scaled below it, and rebuild groups
 	// then, needs an explicit one that is as low. Immutable on a LeaderWorkerSet.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="has(self.basic) != has(self.gang)",message="exactly one of basic and gang must be set"

@@ -19,8 +19,8 @@ type LeaderWorkerSetSchedulingApplyConfiguration struct {
 	// Omitted while another field of this level is set, it is basic. Where replica,
 	// leader or worker have scheduling of their own, minGroupCount is how many
 	// groups the scheduler places together, and by default replicas as it is when
-	// the LeaderWorkerSet is created. The API server lets it not change, so it does
-	// not follow replicas: a set that is to be scaled below it, and rebuild groups
+	// the LeaderWorkerSet is created. The API server does not let it change, so it
+	// does not follow replicas: a set that is to be scaled below it, and rebuild groups
 	// then, needs an explicit one that is as low. Immutable on a LeaderWorkerSet.
 	SchedulingPolicy *v1alpha3.WorkloadCompositePodGroupSchedulingPolicy `json:"schedulingPolicy,omitempty"`
 	// schedulingConstraints places all pods of the set into one domain of a
