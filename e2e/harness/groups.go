@@ -173,12 +173,13 @@ func (g groupView) mixture() string {
 }
 
 // Replaced are the leaders of a set in the order in which they began to end since a
-// mark, by name, each as often as it did.
+// mark, by name, each as often as it did. One that its gate still holds leads no group
+// yet: a StatefulSet may make one of the revision that it had a moment ago.
 func (h History) Replaced(set string, since Mark) []string {
 	var order []string
 	ended := map[types.UID]bool{}
 	for i, state := range h.Pods {
-		if state.Set != set || state.Worker != 0 || !state.Ending && !state.Gone || ended[state.UID] {
+		if state.Set != set || state.Worker != 0 || state.Gated || !state.Ending && !state.Gone || ended[state.UID] {
 			continue
 		}
 		ended[state.UID] = true

@@ -87,6 +87,7 @@ func TestReplacedNamesLeadersInTheOrderOfTheirEnd(t *testing.T) {
 		pod("s-0", "a", "0", 0), pod("s-1", "b", "1", 0), pod("s-2", "z", "2", 0, isEnding),
 		pod("s-1", "b", "1", 0, isEnding), pod("s-1", "b", "1", 0, isEnding, isGone), pod("s-2", "z", "2", 0, isGone),
 		pod("s-0", "a", "0", 0, isGone), pod("s-1", "c", "1", 0), pod("s-1", "c", "1", 0, isGone),
+		pod("s-1", "d", "1", 0, isGated, isEnding), pod("s-1", "d", "1", 0, isGated, isGone),
 	}}
 	if diff := cmp.Diff([]string{"s-1", "s-0", "s-1"}, h.Replaced("s", Mark{pods: 3})); diff != "" {
 		t.Errorf("replaced (-want +got):\n%s", diff)
