@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -144,17 +142,6 @@ func (r *replica) stop() {
 	GinkgoHelper()
 	Expect(r.command.Process.Signal(syscall.SIGTERM)).To(Succeed())
 	Eventually(r.exited, "20s").Should(BeClosed(), "it does not end")
-}
-
-// peakMemory is the largest resident size so far, in MiB.
-func (r *replica) peakMemory() int {
-	GinkgoHelper()
-	status := string(readFile(fmt.Sprintf("/proc/%d/status", r.command.Process.Pid)))
-	_, after, found := strings.Cut(status, "VmHWM:")
-	Expect(found).To(BeTrue(), status)
-	kib, err := strconv.Atoi(strings.Fields(after)[0])
-	Expect(err).NotTo(HaveOccurred())
-	return kib / 1024
 }
 
 func freePort() int {
