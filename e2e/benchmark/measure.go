@@ -53,6 +53,9 @@ func (m *meter) run(ctx context.Context, s shape) (*Report, error) {
 			}
 		}
 	}
+	if report.ProgramMB, err = m.manager.ProgramMemory(); err != nil {
+		return nil, err
+	}
 	report.compare()
 	return report, nil
 }

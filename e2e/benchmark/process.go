@@ -42,6 +42,10 @@ func (p process) PeakMemory() (float64, error) { return p.memory("VmHWM:") }
 // Memory returns the resident set, in MB.
 func (p process) Memory() (float64, error) { return p.memory("VmRSS:") }
 
+// ProgramMemory returns how much of the resident set is the program's file, in MB. How
+// much of a file a kernel keeps mapped is its own affair, and differs between versions.
+func (p process) ProgramMemory() (float64, error) { return p.memory("RssFile:") }
+
 // ResetPeakMemory makes the kernel forget the peak so far.
 func (p process) ResetPeakMemory() error {
 	if err := os.WriteFile(p.file("clear_refs"), []byte("5"), 0); err != nil {
