@@ -17,9 +17,12 @@ SEED ?= 1
 # The suites beside that of leaderworkerset. Workload-aware scheduling is served by the
 # newest Kubernetes only.
 SUITES := $(if $(filter 1.37,$(KUBE)),./scheduling) ./packaging ./disaggregatedset
-# A spec that passes in its second attempt is reported as FLAKED: it is broken, but no
-# reason to throw away what else there is.
-GINKGO := go tool ginkgo --no-color --flake-attempts=2 --timeout=45m
+# How often what fails is run. What passes in a second attempt is flaky, which is broken,
+# and is reported as FLAKED; CI allows it rather than throw away all that passed.
+ATTEMPTS ?= 1
+GINKGO := go tool ginkgo --no-color --flake-attempts=$(ATTEMPTS) --timeout=45m
+attempt = left=$(ATTEMPTS); until ( $(1) ); do left=$$((left-1)); [ $$left -gt 0 ] || exit 1; \
+  echo "FLAKED, if it passes now: run once more"; done
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
@@ -67,18 +70,19 @@ lint: ## Lint every module
 	@for m in $(GO_MODULES); do (cd $$m && echo "lint $$m" && $(TOOL) golangci-lint-kube-api-linter run ./...) || exit; done
 
 unit: ## Test what is pure, in under a minute
-	go test ./...
+	@$(call attempt,go test ./...)
 
 integration: cluster ## Test against a real kube-apiserver
-	KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))" go test -p 1 -tags integration $(INTEGRATION)
+	@export KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))"; $(call attempt,go test -p 1 -tags integration $(INTEGRATION))
 
+e2e: export KUBE := $(KUBE)
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	$(CLUSTER) build --kube $(KUBE)
-	cd e2e/cluster && go test -p 1 ./...
-	cd e2e/rules && go test ./...
-	cd e2e && KUBE=$(KUBE) go test -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$')
-	cd e2e && KUBE=$(KUBE) $(GINKGO) $(SUITES)
-	cd e2e && KUBE=$(KUBE) $(GINKGO) -procs=$(E2E_PROCS) ./leaderworkerset
+	@$(call attempt,cd e2e/cluster && go test -p 1 ./...)
+	@$(call attempt,cd e2e/rules && go test ./...)
+	@$(call attempt,cd e2e && go test -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$'))
+	@for suite in $(SUITES); do $(call attempt,cd e2e && $(GINKGO) $$suite) || exit; done
+	@$(call attempt,cd e2e && $(GINKGO) -procs=$(E2E_PROCS) ./leaderworkerset)
 
 test: unit integration e2e ## All tests, the fast ones first
 
