@@ -185,6 +185,8 @@ func schedulerText(pod *corev1.Pod) string {
 }
 
 func groupOf(index int32, leader *corev1.Pod, worker *appsv1.StatefulSet) groupState {
+	// A group that is marked is stopped, though its leader may not be deleted yet.
+	exhausted := leader.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] == "true"
 	return groupState{
 		Name:          leader.Labels[lwsv1.GroupIndexLabelKey],
 		Index:         index,
@@ -194,11 +196,11 @@ func groupOf(index int32, leader *corev1.Pod, worker *appsv1.StatefulSet) groupS
 		Revision:      leader.Labels[lwsv1.RevisionLabelKey],
 		PodRevision:   leader.Labels[appsv1.ControllerRevisionHashLabelKey],
 		SharesService: leader.Annotations[lwsv1.SubdomainPolicyAnnotationKey] != string(lwsv1.SubdomainUniquePerReplica),
-		Ready:         isPodReady(leader) && areWorkersReady(leader, worker),
+		Ready:         !exhausted && isPodReady(leader) && areWorkersReady(leader, worker),
 		Terminating:   leader.DeletionTimestamp != nil,
 		Ended:         isEnded(leader),
 		Gated:         isGated(leader),
-		Exhausted:     leader.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] == "true",
+		Exhausted:     exhausted,
 	}
 }
 

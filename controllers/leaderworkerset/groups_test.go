@@ -28,6 +28,9 @@ func TestGroupReadiness(t *testing.T) {
 			l.Status.Phase = corev1.PodPending
 		}},
 		"leader terminating": {size: 3, change: func(l *corev1.Pod, _ *appsv1.StatefulSet) { deleting(l) }},
+		"restart budget spent, the leader about to be deleted": {size: 3, change: func(l *corev1.Pod, _ *appsv1.StatefulSet) {
+			l.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] = "true"
+		}},
 		"leader without a size": {size: 3, change: func(l *corev1.Pod, _ *appsv1.StatefulSet) {
 			l.Annotations = nil
 		}},
