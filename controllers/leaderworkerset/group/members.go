@@ -1,6 +1,7 @@
 package group
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -62,6 +63,14 @@ type pod struct {
 	Scheduling schedulingState
 	Scheduler  string // what the scheduler said
 	Restarts   []restarts
+}
+
+// sortPods puts pods in the order of their indices: a cache lists them in any, and writes
+// and messages are to be the same each time.
+func sortPods(pods []pod) {
+	slices.SortFunc(pods, func(a, b pod) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 func (p *pod) isPending() bool {

@@ -106,3 +106,15 @@ func TestIsWhole(t *testing.T) {
 		})
 	}
 }
+
+func TestPodsAreInTheOrderOfTheirIndices(t *testing.T) {
+	pods := []pod{{Name: "x-0-10", Index: 10}, {Name: "x-0-2", Index: 2}, {Name: "y", Index: 2}, {Name: "x-0"}}
+	sortPods(pods)
+	var got []string
+	for _, p := range pods {
+		got = append(got, p.Name)
+	}
+	if diff := cmp.Diff([]string{"x-0", "x-0-2", "y", "x-0-10"}, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}

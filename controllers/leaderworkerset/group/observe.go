@@ -152,6 +152,7 @@ func (r *Reconciler) observePods(ctx context.Context, o *observation) ([]pod, er
 			o.Leader = leaderOf(p, r.ledger)
 		}
 	}
+	sortPods(workers)
 	return workers, nil
 }
 

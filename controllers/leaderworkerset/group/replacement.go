@@ -61,6 +61,7 @@ func (r *Reconciler) observeLeft(ctx context.Context, o *observation, of identit
 			o.Replaced.Retained = p.Name
 		}
 	}
+	sortPods(o.Replaced.Left)
 	o.Replaced.Object, err = r.objectOf(ctx, of)
 	return err
 }
