@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"sigs.k8s.io/lws/e2e/harness"
 	"sigs.k8s.io/lws/e2e/managers"
@@ -13,6 +14,7 @@ import (
 
 func TestLeaderWorkerSet(t *testing.T) {
 	RegisterFailHandler(Fail)
+	log.SetLogger(GinkgoLogr)
 	RunSpecs(t, "LeaderWorkerSet")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
@@ -17,6 +18,7 @@ import (
 
 func TestScheduling(t *testing.T) {
 	RegisterFailHandler(Fail)
+	log.SetLogger(GinkgoLogr)
 	RunSpecs(t, "Scheduling")
 }
 
