@@ -97,11 +97,6 @@ func TestRunRefuses(t *testing.T) {
 		"a flag's value that cannot work": {[]string{"--health-probe-bind-address=nowhere"}, []string{"health.healthProbeBindAddress", "nowhere"}},
 		"an unknown feature gate":         {[]string{"--feature-gates=Wings=true"}, []string{"featureGates[Wings]", "WorkloadAwareScheduling"}},
 		"a kubeconfig that is not there":  {[]string{"--kubeconfig=" + missing}, []string{"find the API server", missing}},
-		"no certificate where one is to be": {
-			[]string{"--kubeconfig=" + kubeconfig(t), "--config=" + writeFile(t, "e.yaml", configurationHeader+
-				"webhook: {certDir: "+t.TempDir()+"}\ninternalCertManagement: {enable: false}\n")},
-			[]string{"certificate of the webhooks", "tls.crt"},
-		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ type startup struct {
 	mgr           ctrl.Manager
 	configuration *configv1.Configuration
 	definitions   rest.Interface
-	certificate   *gate
+	certificate   *certificateSource
 	schema        *gate
 	// leaderWorkerSets is open once they are served.
 	leaderWorkerSets *gate
@@ -50,7 +50,7 @@ type startup struct {
 	trace func(disaggregatedset.Span)
 }
 
-func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *gate, webhooks healthz.Checker) *startup {
+func newStartup(mgr ctrl.Manager, c *configv1.Configuration, certificate *certificateSource, webhooks healthz.Checker) *startup {
 	return &startup{
 		mgr:              mgr,
 		configuration:    c,
@@ -82,7 +82,7 @@ func (s *startup) setup(ctx context.Context) error {
 		{"schema", s.schema.check},
 		{"leaderworkersets", s.leaderWorkerSets.check},
 		{"caches", s.caches.check},
-		{"certificate", s.certificate.check},
+		{"certificate", s.certificate.ready},
 		{"webhooks", s.webhooks},
 	})
 }
@@ -117,7 +117,7 @@ func (s *startup) startControllers(ctx context.Context) error {
 
 // startWebhooks waits for a certificate and for the kinds, and serves the webhooks.
 func (s *startup) startWebhooks(ctx context.Context) error {
-	for _, g := range []*gate{s.certificate, s.schema} {
+	for _, g := range []*gate{s.certificate.loaded, s.schema} {
 		select {
 		case <-ctx.Done():
 			return nil

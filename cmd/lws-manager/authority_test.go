@@ -190,18 +190,3 @@ func TestTrustPatch(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
-
-func TestTrusts(t *testing.T) {
-	trust := []byte("trust")
-	full := webhookConfiguration{webhooks: []webhookTrust{{"a", trust}, {"b", trust}}}
-	half := webhookConfiguration{webhooks: []webhookTrust{{"a", trust}, {"b", nil}}}
-	if !trusts([]webhookConfiguration{full}, trust) {
-		t.Error("all webhooks have it, and yet it is not trusted")
-	}
-	if trusts([]webhookConfiguration{full, half}, trust) {
-		t.Error("one webhook lacks it, and yet it is trusted")
-	}
-	if trusts(nil, nil) {
-		t.Error("nothing is trusted by nobody")
-	}
-}

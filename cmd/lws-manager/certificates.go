@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -81,7 +80,7 @@ func (c *certificates) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("get Secret %s: %w", c.secret, err)
 	}
-	configurations, err := c.configurations(ctx)
+	configurations, err := readConfigurations(ctx, c.client)
 	if err != nil {
 		c.ready.close("%v", err)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -129,51 +128,6 @@ func (c *certificates) serve(data map[string][]byte) error {
 	}
 	c.served.Store(&pair)
 	return nil
-}
-
-// webhookConfiguration is what mutating and validating configurations have in common.
-type webhookConfiguration struct {
-	object client.Object
-	// webhooks are the names in their order, with the trust that each has now.
-	webhooks []webhookTrust
-}
-
-type webhookTrust struct {
-	name   string
-	bundle []byte
-}
-
-// configurations reads both webhook configurations.
-func (c *certificates) configurations(ctx context.Context) ([]webhookConfiguration, error) {
-	mutating, validating := &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
-	if err := c.client.Get(ctx, types.NamespacedName{Name: mutatingConfiguration}, mutating); err != nil {
-		return nil, fmt.Errorf("get MutatingWebhookConfiguration %s: %w", mutatingConfiguration, err)
-	}
-	if err := c.client.Get(ctx, types.NamespacedName{Name: validatingConfiguration}, validating); err != nil {
-		return nil, fmt.Errorf("get ValidatingWebhookConfiguration %s: %w", validatingConfiguration, err)
-	}
-	read := []webhookConfiguration{{object: mutating}, {object: validating}}
-	for i := range mutating.Webhooks {
-		w := &mutating.Webhooks[i]
-		read[0].webhooks = append(read[0].webhooks, webhookTrust{w.Name, w.ClientConfig.CABundle})
-	}
-	for i := range validating.Webhooks {
-		w := &validating.Webhooks[i]
-		read[1].webhooks = append(read[1].webhooks, webhookTrust{w.Name, w.ClientConfig.CABundle})
-	}
-	return read, nil
-}
-
-// trusts says whether every webhook is called with this trust.
-func trusts(configurations []webhookConfiguration, trust []byte) bool {
-	for _, configuration := range configurations {
-		for _, webhook := range configuration.webhooks {
-			if !bytes.Equal(webhook.bundle, trust) {
-				return false
-			}
-		}
-	}
-	return len(trust) > 0
 }
 
 // publish writes trust into the webhooks that do not have it.

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
@@ -20,14 +18,23 @@ import (
 type certificateSource struct {
 	getCertificate getCertificate
 	setup          func(ctrl.Manager) error
-	ready          *gate
+	// loaded is open once there is a certificate to serve, ready says whether the API
+	// server trusts it.
+	loaded *gate
+	ready  healthz.Checker
 }
 
-func newCertificateSource(c *configv1.Configuration, namespace string) (*certificateSource, error) {
+func newCertificateSource(c *configv1.Configuration, namespace string) *certificateSource {
 	if *c.InternalCertManagement.Enable {
-		return internalCertificates(c, namespace), nil
+		return internalCertificates(c, namespace)
 	}
-	return certificateFiles(c.Webhook.CertDir)
+	files := newCertificateFiles(c.Webhook.CertDir)
+	return &certificateSource{
+		getCertificate: files.getCertificate,
+		setup:          files.setup,
+		loaded:         files.loaded,
+		ready:          files.check,
+	}
 }
 
 func internalCertificates(c *configv1.Configuration, namespace string) *certificateSource {
@@ -39,7 +46,8 @@ func internalCertificates(c *configv1.Configuration, namespace string) *certific
 	}
 	return &certificateSource{
 		getCertificate: own.getCertificate,
-		ready:          own.ready,
+		loaded:         own.ready,
+		ready:          own.ready.check,
 		setup: func(mgr ctrl.Manager) error {
 			own.client = mgr.GetClient()
 			return setupCertificates(mgr, own)
@@ -56,20 +64,6 @@ func webhookNames(c *configv1.Configuration, namespace string) []string {
 		names = append(names, host)
 	}
 	return names
-}
-
-func certificateFiles(dir string) (*certificateSource, error) {
-	watcher, err := certwatcher.New(filepath.Join(dir, certificateKey), filepath.Join(dir, privateKey))
-	if err != nil {
-		return nil, fmt.Errorf("certificate of the webhooks, which internalCertManagement leaves to others: %w", err)
-	}
-	ready := newGate("")
-	ready.open()
-	return &certificateSource{
-		getCertificate: watcher.GetCertificate,
-		ready:          ready,
-		setup:          func(mgr ctrl.Manager) error { return mgr.Add(everyReplica{watcher.Start}) },
-	}, nil
 }
 
 // everyReplica runs in every replica, not only in the one that holds the Lease.

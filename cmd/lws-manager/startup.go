@@ -37,7 +37,7 @@ type startup struct {
 	gangs         provider
 	served        scheduling.Discovery
 	definitions   rest.Interface
-	certificate   *gate
+	certificate   *certificateSource
 	schema        *gate
 	caches        *gate
 	webhooks      healthz.Checker
@@ -45,7 +45,7 @@ type startup struct {
 }
 
 func newStartup(
-	mgr ctrl.Manager, c *configv1.Configuration, gangs provider, certificate *gate, webhooks healthz.Checker,
+	mgr ctrl.Manager, c *configv1.Configuration, gangs provider, certificate *certificateSource, webhooks healthz.Checker,
 ) *startup {
 	return &startup{
 		mgr:           mgr,
@@ -80,7 +80,7 @@ func (s *startup) setup(ctx context.Context) error {
 	return setupHealth(ctx, s.mgr, s.configuration.Health, readiness{
 		{"schema", s.schema.check},
 		{"caches", s.caches.check},
-		{"certificate", s.certificate.check},
+		{"certificate", s.certificate.ready},
 		{"webhooks", s.webhooks},
 	})
 }
@@ -119,7 +119,7 @@ func (s *startup) startWebhooks(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-s.certificate.opened:
+	case <-s.certificate.loaded.opened:
 	}
 	return setupWebhooks(s.mgr, s.gangs, s.metrics)
 }

@@ -32,10 +32,7 @@ const stopTimeout = 30 * time.Second
 
 // newManager makes the manager with everything that it runs.
 func newManager(ctx context.Context, configuration *configv1.Configuration, connection *connection) (ctrl.Manager, error) {
-	source, err := newCertificateSource(configuration, connection.namespace)
-	if err != nil {
-		return nil, err
-	}
+	source := newCertificateSource(configuration, connection.namespace)
 	gangs := newProvider(configuration)
 	options, err := managerOptions(configuration, connection.namespace, source.getCertificate, gangs.Kinds()...)
 	if err != nil {
@@ -51,7 +48,7 @@ func newManager(ctx context.Context, configuration *configv1.Configuration, conn
 	if err := source.setup(mgr); err != nil {
 		return nil, fmt.Errorf("set up certificates: %w", err)
 	}
-	start := newStartup(mgr, configuration, gangs, source.ready, options.WebhookServer.StartedChecker())
+	start := newStartup(mgr, configuration, gangs, source, options.WebhookServer.StartedChecker())
 	if err := start.setup(ctx); err != nil {
 		return nil, err
 	}
@@ -105,20 +102,19 @@ func setLeaderElection(options *ctrl.Options, c *configv1.Configuration, namespa
 	options.LeaderElectionReleaseOnCancel = true
 }
 
-// cacheOptions are those of the controllers, and of the certificates when the
-// manager makes them: exactly the named objects.
+// cacheOptions are those of the controllers and of the certificates: exactly the named
+// objects, and no Secret when others make them.
 func cacheOptions(c *configv1.Configuration, namespace string, kinds ...scheduling.Kind) cache.Options {
 	options := leaderworkerset.CacheOptions(kinds...)
-	if !*c.InternalCertManagement.Enable {
-		return options
-	}
 	named := func(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }
-	options.ByObject[&corev1.Secret{}] = cache.ByObject{
-		Namespaces: map[string]cache.Config{namespace: {}},
-		Field:      named(*c.InternalCertManagement.WebhookSecretName),
-	}
 	options.ByObject[&admissionv1.MutatingWebhookConfiguration{}] = cache.ByObject{Field: named(mutatingConfiguration)}
 	options.ByObject[&admissionv1.ValidatingWebhookConfiguration{}] = cache.ByObject{Field: named(validatingConfiguration)}
+	if *c.InternalCertManagement.Enable {
+		options.ByObject[&corev1.Secret{}] = cache.ByObject{
+			Namespaces: map[string]cache.Config{namespace: {}},
+			Field:      named(*c.InternalCertManagement.WebhookSecretName),
+		}
+	}
 	return options
 }
 
