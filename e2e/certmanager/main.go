@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "file that says how to reach the API server")
+	namespace := flag.String("namespace", "", "namespace of the certificates; all if empty")
+	flag.Parse()
+	ctrl.SetLogger(klog.Background())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *kubeconfig, *namespace); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run issues and injects until the context ends.
+func run(ctx context.Context, kubeconfig, namespace string) error {
+	issue, err := newIssuers(ctx, kubeconfig, namespace)
+	if err != nil {
+		return fmt.Errorf("set up issuing: %w", err)
+	}
+	inject, err := newInjector(ctx, kubeconfig, namespace)
+	if err != nil {
+		return fmt.Errorf("set up injecting: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return issue(ctx) })
+	group.Go(func() error { return inject.Start(ctx) })
+	return group.Wait()
+}
