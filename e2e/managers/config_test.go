@@ -80,7 +80,7 @@ func installs() map[string]install {
 		certificates: []string{"Secret"},
 	}
 	certManager := lws
-	certManager.overlay, certManager.certificates = "certmanager/lws", []string{"Certificate", "Issuer"}
+	certManager.overlay, certManager.certificates = "certmanager/lws", []string{"Certificate", "Certificate", "Issuer", "Issuer"}
 	return map[string]install{"with its own certificate": lws, "with cert-manager's": certManager}
 }
 
