@@ -14,9 +14,11 @@ import (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "file that says how to reach the API server")
-	namespace := flag.String("namespace", "", "namespace of the certificates; all if empty")
-	flag.Parse()
+	// A set of its own: libraries have flags of the same names.
+	flags := flag.NewFlagSet("certmanager", flag.ExitOnError)
+	kubeconfig := flags.String("kubeconfig", "", "file that says how to reach the API server")
+	namespace := flags.String("namespace", "", "namespace of the certificates; all if empty")
+	_ = flags.Parse(os.Args[1:]) // it exits instead
 	ctrl.SetLogger(klog.Background())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -62,6 +62,79 @@ webhooks:
 	}
 }
 
+func TestServeHere(t *testing.T) {
+	rendered := `apiVersion: v1
+kind: Service
+metadata:
+  name: metrics
+spec:
+  ports:
+  - port: 8443
+    targetPort: metrics
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: webhooks
+spec:
+  ports:
+  - port: 443
+    targetPort: webhook
+  selector:
+    a: b
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: validating
+webhooks:
+- clientConfig:
+    service:
+      name: webhooks
+      namespace: home
+      path: /validate
+  name: a.example.com
+`
+	want := `---
+apiVersion: v1
+kind: Service
+metadata:
+  name: metrics
+spec:
+  ports:
+  - port: 8443
+    targetPort: metrics
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: webhooks
+spec:
+  externalName: localhost
+  type: ExternalName
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: validating
+webhooks:
+- clientConfig:
+    service:
+      name: webhooks
+      namespace: home
+      path: /validate
+      port: 4711
+  name: a.example.com
+`
+	got, err := ServeHere([]byte(rendered), 4711)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestCheckout(t *testing.T) {
 	dir, err := Checkout()
 	if err != nil {

@@ -87,6 +87,24 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 	return p, nil
 }
 
+// Run starts a program that is no manager but belongs to the cluster, whose
+// administrator it is. It ends like managers do.
+func Run(ctx context.Context, cluster *controlplane.Cluster, name, program string) (*Process, error) {
+	p := &Process{name: name, dir: filepath.Join(cluster.Dir(), stateDir, name, servingReplica), exited: make(chan struct{})}
+	if err := os.MkdirAll(p.dir, 0o750); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(cluster.Kubeconfig())
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig := filepath.Join(p.dir, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, data, fileMode); err != nil {
+		return nil, err
+	}
+	return p, p.launch(ctx, program, []string{"--kubeconfig=" + kubeconfig}, nil)
+}
+
 // configure writes the files that the process reads.
 func (m *Installed) configure(ctx context.Context, p *Process, webhookPort int, options Options) (file, kubeconfig string, err error) {
 	metrics, err := controlplane.FreePort(ctx)
@@ -156,6 +174,16 @@ func (p *Process) LogFile() string {
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} {
 	return p.exited
+}
+
+// Ended is an error with the end of the log once the process has ended.
+func (p *Process) Ended() error {
+	select {
+	case <-p.exited:
+		return errors.Join(fmt.Errorf("%s ended; its log ends with\n%s", p.name, p.lastLog()), p.failure)
+	default:
+		return nil
+	}
 }
 
 // Stop ends the process in order and returns what it failed with.

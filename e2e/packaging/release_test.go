@@ -27,6 +27,8 @@ type release struct {
 	name, home string
 	manager    *managers.Installed
 	process    *managers.Process
+	// byService has its webhooks called by their Service, not at an address.
+	byService bool
 }
 
 func newRelease(ctx context.Context, name string, shipped managers.Shipped) *release {
@@ -44,7 +46,11 @@ func (r *release) helm(ctx context.Context, args ...string) string {
 		self, err := os.Executable()
 		Expect(err).NotTo(HaveOccurred())
 		script := filepath.Join(r.home, "post-render")
-		text := fmt.Sprintf("#!/bin/sh\n%s=%d exec %s\n", postRender, r.manager.WebhookPort(), self)
+		variables := fmt.Sprintf("%s=%d", postRender, r.manager.WebhookPort())
+		if r.byService {
+			variables += " " + postRenderService + "=yes"
+		}
+		text := fmt.Sprintf("#!/bin/sh\n%s exec %s\n", variables, self)
 		Expect(os.WriteFile(script, []byte(text), 0o700)).To(Succeed())
 		args = append(args, "--post-renderer", script)
 	}

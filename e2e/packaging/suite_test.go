@@ -26,8 +26,12 @@ import (
 const patience = 4 * time.Minute
 
 // postRender is the port of webhooks, in the environment of Helm's post-renderer. That
-// is this program: webhooks of a release are called on this machine.
-const postRender = "LWS_WEBHOOK_PORT"
+// is this program: webhooks of a release are called on this machine, by their Service
+// if postRenderService is there too.
+const (
+	postRender        = "LWS_WEBHOOK_PORT"
+	postRenderService = "LWS_WEBHOOK_SERVICE"
+)
 
 func TestMain(m *testing.M) {
 	port, isPostRenderer := os.LookupEnv(postRender)
@@ -49,7 +53,11 @@ func renderOn(port string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	here, err := managers.CallHere(rendered, number)
+	change := managers.CallHere
+	if _, byService := os.LookupEnv(postRenderService); byService {
+		change = managers.ServeHere
+	}
+	here, err := change(rendered, number)
 	if err != nil {
 		return err
 	}

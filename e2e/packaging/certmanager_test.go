@@ -1,0 +1,220 @@
+package packaging
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
+	"sigs.k8s.io/lws/e2e/managers"
+)
+
+// buildCertManager builds cert-manager's controllers once, from the module that pins
+// them.
+var buildCertManager = sync.OnceValues(func() (string, error) { return buildPinned("certmanager", ".") })
+
+// certManagerDefinitions is the directory of cert-manager's CustomResourceDefinitions.
+func certManagerDefinitions() (string, error) {
+	checkout, err := managers.Checkout()
+	if err != nil {
+		return "", err
+	}
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager")
+	list.Dir = filepath.Join(checkout, "e2e", "certmanager")
+	out, err := list.Output()
+	return filepath.Join(strings.TrimSpace(string(out)), "deploy", "crds"), err
+}
+
+// newCertManagerObject is an object of cert-manager's API, whose types are not ours.
+func newCertManagerObject(kind, namespace, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: kind})
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	return object
+}
+
+// conditionOf is a condition of an object of cert-manager's with what it says.
+func conditionOf(ctx context.Context, object *unstructured.Unstructured, condition string) (string, error) {
+	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return "", err
+	}
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, entry := range conditions {
+		if c, ok := entry.(map[string]any); ok && c["type"] == condition {
+			return fmt.Sprintf("%v: %v", c["status"], c["message"]), nil
+		}
+	}
+	return "none", err
+}
+
+// renew asks cert-manager for a Certificate anew as its own command does.
+func renew(ctx context.Context, namespace, name string) {
+	GinkgoHelper()
+	Eventually(func() error {
+		certificate := newCertManagerObject("Certificate", namespace, name)
+		if err := env.Client.Get(ctx, client.ObjectKeyFromObject(certificate), certificate); err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(certificate.Object, "status", "conditions")
+		if err != nil {
+			return err
+		}
+		conditions = append(conditions, map[string]any{
+			"type": "Issuing", "status": "True", "reason": "ManuallyTriggered", "message": "a test wants it",
+			"observedGeneration": certificate.GetGeneration(), "lastTransitionTime": metav1.Now().UTC().Format(time.RFC3339),
+		})
+		if err := unstructured.SetNestedSlice(certificate.Object, conditions, "status", "conditions"); err != nil {
+			return err
+		}
+		return env.Client.Status().Update(ctx, certificate)
+	}).Should(Succeed())
+}
+
+var _ = Describe("cert-manager", Ordered, func() {
+	var lws, ds *certified
+	var all []*certified
+	var program string
+	var process *managers.Process
+
+	BeforeAll(func(ctx SpecContext) {
+		var err error
+		program, err = buildCertManager()
+		Expect(err).NotTo(HaveOccurred())
+		definitions, err := certManagerDefinitions()
+		Expect(err).NotTo(HaveOccurred())
+		startEnvironment(ctx)
+		_, err = managers.Kubectl(ctx, env.Cluster, nil, "apply", "--server-side", "-f", definitions)
+		Expect(err).NotTo(HaveOccurred())
+		_, err = managers.Kubectl(ctx, env.Cluster, nil, "wait", "--for=condition=Established", "--timeout=1m", "-f", definitions)
+		Expect(err).NotTo(HaveOccurred())
+
+		lws = newCertified(ctx, "lws", managers.LWS())
+		ds = newCertified(ctx, "disaggregatedset", managers.DisaggregatedSet())
+		all = []*certified{lws, ds}
+		By("installing one manager with kustomize and one with Helm, which nobody tells whom to trust")
+		lws.kustomize(ctx, "certmanager/lws")
+		namespaceFor(ctx, ds.namespace())
+		ds.release.install(ctx, chart("disaggregatedset"), "--set", "certManager.enabled=true")
+		for _, c := range all {
+			c.wantsAuthority(ctx, "null")
+			c.start(ctx)
+		}
+	})
+
+	AfterAll(func() {
+		if process != nil {
+			Expect(process.Stop()).To(Succeed())
+		}
+	})
+
+	It("is waited for by the managers", func(ctx SpecContext) {
+		for _, c := range all {
+			Eventually(c.readiness).WithContext(ctx).Should(And(
+				ContainSubstring("[-] certificate: the webhooks' certificate, which internalCertManagement leaves to others: open "),
+				ContainSubstring("[+] schema")))
+		}
+		Expect(env.Client.Create(ctx, newSet("early").Obj())).To(MatchError(ContainSubstring("failed calling webhook")))
+	})
+
+	It("issues the certificates, with which the managers wait to be trusted", func(ctx SpecContext) {
+		var err error
+		process, err = managers.Run(ctx, env.Cluster, "cert-manager", program)
+		Expect(err).NotTo(HaveOccurred())
+		for _, c := range all {
+			for _, name := range []string{"-ca", "-serving-cert"} {
+				certificate := newCertManagerObject("Certificate", c.namespace(), c.name+name)
+				Eventually(func() (string, error) {
+					if err := process.Ended(); err != nil {
+						return "", StopTrying("cert-manager does not run").Wrap(err)
+					}
+					return conditionOf(ctx, certificate, "Ready")
+				}).Should(HavePrefix("True"), "Certificate %s%s", c.name, name)
+			}
+			Eventually(c.readiness).WithContext(ctx).Should(And(
+				ContainSubstring("[-] certificate: the API server does not trust the certificate: webhook "),
+				ContainSubstring("-webhook-configuration: nobody has written a caBundle yet")))
+		}
+	})
+
+	It("injects the authority: a manager is ready then, and the first set is admitted", func(ctx SpecContext) {
+		for _, c := range all {
+			c.wantsAuthority(ctx, `"`+c.namespace()+"/"+c.name+`-serving-cert"`)
+		}
+		Expect(lws.process.AwaitReady(ctx)).To(Succeed())
+		Expect(env.Client.Create(ctx, newSet("first").Replicas(1).Obj())).To(Succeed())
+		Expect(ds.process.AwaitReady(ctx)).To(Succeed())
+		Expect(env.Client.Create(ctx, dstest.New("first-split").Namespace("default").Obj())).To(Succeed())
+		Eventually(available).WithArguments(ctx, "first").Should(Equal("True"))
+		Eventually(progressOf).WithArguments(ctx, "first-split").Should(Equal("True"))
+		for _, c := range all {
+			authority := &corev1.Secret{}
+			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace(), Name: c.name + "-ca-cert"}, authority)).To(Succeed())
+			Expect(c.authorities(ctx)).To(HaveEach(string(authority.Data[corev1.TLSCertKey])), "%s", c.name)
+		}
+	})
+
+	It("certifies the metrics", func(ctx SpecContext) {
+		for _, c := range all {
+			issued, err := c.certificateOf(ctx, c.secret)
+			Expect(err).NotTo(HaveOccurred())
+			served, err := c.served(ctx, c.process.MetricsAddress, c.name+"-controller-manager-metrics-service")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(served.SerialNumber).To(Equal(issued.SerialNumber), "%s", c.name)
+		}
+	})
+
+	It("renews certificates under load, and nothing is refused", func(ctx SpecContext) {
+		load := startLoad(ctx, anySet, anySplit, anyMember)
+		for _, c := range all {
+			c.renewed(ctx, func(ctx context.Context) { renew(ctx, c.namespace(), c.name+"-serving-cert") })
+			By("taking the certificate of " + c.name + " away")
+			c.renewed(ctx, func(ctx context.Context) {
+				secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(), Name: c.secret}}
+				Expect(env.Client.Delete(ctx, secret)).To(Succeed())
+			})
+		}
+		Eventually(load.rounds.Load).Should(BeNumerically(">", load.rounds.Load()+1), "rounds with the last certificate")
+		Expect(load.end()).To(Succeed())
+		for _, c := range all {
+			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+	})
+
+	It("renews an authority under load, and nothing is refused", func(ctx SpecContext) {
+		load := startLoad(ctx, anySet, anySplit, anyMember)
+		for _, c := range all {
+			before, err := c.certificateOf(ctx, c.name+"-ca-cert")
+			Expect(err).NotTo(HaveOccurred())
+			renew(ctx, c.namespace(), c.name+"-ca")
+			var after *x509.Certificate
+			Eventually(func(g Gomega) {
+				after, err = c.certificateOf(ctx, c.name+"-ca-cert")
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(after.SerialNumber).NotTo(Equal(before.SerialNumber))
+			}).Should(Succeed())
+			Expect(after.PublicKey).To(Equal(before.PublicKey), "the authority has another key")
+			c.renewed(ctx, func(ctx context.Context) { renew(ctx, c.namespace(), c.name+"-serving-cert") })
+			written := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: after.Raw}))
+			Eventually(c.authorities).WithContext(ctx).Should(HaveEach(ContainSubstring(written)), "the API server trusts the authority as it is now")
+		}
+		Expect(load.end()).To(Succeed())
+		for _, c := range all {
+			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+	})
+})
