@@ -29,6 +29,8 @@ type certified struct {
 	// name begins those of its objects.
 	name    string
 	release *release
+	// relay is where the API server calls it.
+	relay   *relay
 	process *managers.Process
 	// files is where its certificate is mounted, secret what is mounted there.
 	files, secret string
@@ -37,7 +39,8 @@ type certified struct {
 func newCertified(ctx context.Context, name string, shipped managers.Shipped) *certified {
 	GinkgoHelper()
 	c := &certified{name: name, release: newRelease(ctx, name, shipped), files: filepath.Join(GinkgoT().TempDir(), "mounted")}
-	c.release.byService = true
+	c.relay = startRelay(ctx, c.release.manager.WebhookPort())
+	c.release.calledAt = c.relay.port()
 	return c
 }
 
@@ -50,7 +53,7 @@ func (c *certified) kustomize(ctx context.Context, overlay string) {
 	Expect(err).NotTo(HaveOccurred())
 	rendered, err := managers.Kubectl(ctx, env.Cluster, nil, "kustomize", filepath.Join(checkout, "config", overlay))
 	Expect(err).NotTo(HaveOccurred())
-	here, err := managers.ServeHere(rendered, c.release.manager.WebhookPort())
+	here, err := managers.ServeHere(rendered, c.relay.port())
 	Expect(err).NotTo(HaveOccurred())
 	_, err = managers.Kubectl(ctx, env.Cluster, here, "apply", "--server-side", "--force-conflicts", "-f", "-")
 	Expect(err).NotTo(HaveOccurred())
@@ -97,6 +100,12 @@ func (c *certified) configurations() []client.Object {
 	mutating, validating := &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}
 	mutating.Name, validating.Name = c.name+"-mutating-webhook-configuration", c.name+"-validating-webhook-configuration"
 	return []client.Object{mutating, validating}
+}
+
+// injects has cert-manager write the authority again.
+func (c *certified) injects(ctx context.Context) {
+	GinkgoHelper()
+	c.wantsAuthority(ctx, `"`+c.namespace()+"/"+c.name+`-serving-cert"`)
 }
 
 // wantsAuthority writes the annotation of its webhook configurations, null for none.
@@ -168,14 +177,15 @@ func (c *certified) renewed(ctx context.Context, how func(context.Context)) {
 	GinkgoHelper()
 	before, err := c.servedByWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())
+	issued(ctx, c.namespace(), c.name+"-serving-cert")
 	how(ctx)
 	Eventually(func(g Gomega) {
-		issued, err := c.certificateOf(ctx, c.secret)
+		stored, err := c.certificateOf(ctx, c.secret)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(issued).NotTo(BeNil(), "the certificate was not issued again")
+		g.Expect(stored).NotTo(BeNil(), "the certificate was not issued again")
 		served, err := c.servedByWebhooks(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(issued.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
-		g.Expect(served.SerialNumber).To(Equal(issued.SerialNumber), "what is served is not what was issued")
+		g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
+		g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
 	}).Should(Succeed())
 }

@@ -17,13 +17,15 @@ import (
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 )
 
-// width is how many requests a round of load has side by side: more than the 25
-// connections to a webhook that the API server keeps, so that each round makes new ones
-// and the certificate is verified again.
-const width = 40
+// width is how many requests a round of load has side by side.
+const width = 12
 
-// load has the API server admit objects, without storing them, round after round.
+// load has the API server admit objects, without storing them, round after round. In
+// each round the API server verifies the certificates again.
 type load struct {
+	managers []*certified
+	kinds    []func() client.Object
+
 	stop     context.CancelFunc
 	ended    chan struct{}
 	rounds   atomic.Int64
@@ -31,29 +33,33 @@ type load struct {
 }
 
 // startLoad begins with a round that has been admitted when it returns.
-func startLoad(ctx context.Context, kinds ...func() client.Object) *load {
+func startLoad(ctx context.Context, called []*certified, kinds ...func() client.Object) *load {
 	GinkgoHelper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &load{stop: stop, ended: make(chan struct{})}
+	during, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ctx = context.WithoutCancel(during) // a round that has begun ends
+	l := &load{managers: called, kinds: kinds, stop: stop, ended: make(chan struct{})}
 	DeferCleanup(stop)
-	l.round(ctx, kinds)
+	l.round(ctx)
 	Expect(l.refusals).To(BeEmpty(), "before anything was renewed")
 	go func() {
 		defer close(l.ended)
-		for ctx.Err() == nil {
-			l.round(ctx, kinds)
+		for during.Err() == nil {
+			l.round(ctx)
 		}
 	}()
 	return l
 }
 
-func (l *load) round(ctx context.Context, kinds []func() client.Object) {
+func (l *load) round(ctx context.Context) {
+	for _, called := range l.managers {
+		called.relay.forget()
+	}
 	answers := make(chan error, width)
 	for i := range width {
-		go func() { answers <- env.Client.Create(ctx, kinds[i%len(kinds)](), client.DryRunAll) }()
+		go func() { answers <- env.Client.Create(ctx, l.kinds[i%len(l.kinds)](), client.DryRunAll) }()
 	}
 	for range width {
-		if err := <-answers; err != nil && ctx.Err() == nil {
+		if err := <-answers; err != nil {
 			l.refusals = append(l.refusals, err)
 		}
 	}

@@ -27,8 +27,9 @@ type release struct {
 	name, home string
 	manager    *managers.Installed
 	process    *managers.Process
-	// byService has its webhooks called by their Service, not at an address.
-	byService bool
+	// calledAt is the port that webhooks are called at by their Service. If it is 0 they
+	// are called at the manager's address.
+	calledAt int
 }
 
 func newRelease(ctx context.Context, name string, shipped managers.Shipped) *release {
@@ -47,8 +48,8 @@ func (r *release) helm(ctx context.Context, args ...string) string {
 		Expect(err).NotTo(HaveOccurred())
 		script := filepath.Join(r.home, "post-render")
 		variables := fmt.Sprintf("%s=%d", postRender, r.manager.WebhookPort())
-		if r.byService {
-			variables += " " + postRenderService + "=yes"
+		if r.calledAt != 0 {
+			variables = fmt.Sprintf("%s=%d %s=yes", postRender, r.calledAt, postRenderService)
 		}
 		text := fmt.Sprintf("#!/bin/sh\n%s exec %s\n", variables, self)
 		Expect(os.WriteFile(script, []byte(text), 0o700)).To(Succeed())
