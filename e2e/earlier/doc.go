@@ -5,5 +5,8 @@
 // Vocabulary:
 //
 //   - release: one earlier release, with one set as it stored it, below releases/.
-//   - fill: put in what only the cluster knows, the UIDs of owners.
+//   - document: one object of the set, in its order. One of a pod has only what the
+//     webhook of that release added to it.
+//   - fill: put in what only the cluster knows, such as the UIDs of owners.
+//   - admission: the webhook of a release, as long as its set is being made.
 package earlier

@@ -1,27 +1,17 @@
 package earlier
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha1"
 	"embed"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
-	"text/template"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
-
-	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
-
-// Namespace is where the sets are.
-const Namespace = "default"
 
 // Applier is the field manager of what earlier releases applied.
 const Applier = "lws"
@@ -35,85 +25,126 @@ var releases embed.FS
 // Release is what an earlier release left of one set.
 type Release struct {
 	Version, Set string
+	// Namespace is where the set is.
+	Namespace string
 	// Pods is how many the set has.
 	Pods int
 	// updated: its StatefulSets were written by an update, not by an apply.
 	updated bool
 }
 
-// Releases are those that are told apart by what they stored.
+// Releases are those that are told apart by what they stored of a plain set.
 func Releases() []Release {
 	return []Release{
-		{Version: "v0.8", Set: "old8", Pods: 4, updated: true},
-		{Version: "v0.9", Set: "old9", Pods: 4},
-		{Version: "v0.10", Set: "old10", Pods: 3},
+		{Version: "v0.8", Set: "old8", Namespace: metav1.NamespaceDefault, Pods: 4, updated: true},
+		{Version: "v0.9", Set: "old9", Namespace: metav1.NamespaceDefault, Pods: 4},
+		{Version: "v0.10", Set: "old10", Namespace: metav1.NamespaceDefault, Pods: 3},
 	}
 }
 
-// Make makes the objects of the set, and acts as the webhooks of that release did to
-// its pods: what was in pods and is immutable is of no interest to who takes them over.
-// No manager and none of its webhooks may be there.
-func (r *Release) Make(ctx context.Context, c client.Client) error {
-	text, err := releases.ReadFile("releases/" + r.Version + ".yaml")
+// Placed are sets whose pods have what no template has: affinity, domains, and the
+// variables of accelerators. Each is in a namespace of its own, for a group that is
+// alone keeps away from all others of its namespace.
+func Placed() []Release {
+	return []Release{
+		{Version: "v0.9", Set: "alone", Namespace: "alone", Pods: 4},
+		{Version: "v0.10", Set: "alonesub", Namespace: "alonesub", Pods: 4},
+		{Version: "v0.9", Set: "tpu", Namespace: "tpu", Pods: 4},
+	}
+}
+
+// Rolling is a set in the middle of a rollout: of four groups the last is new, the
+// leader of the third is, and the others are to follow.
+func Rolling() Release {
+	return Release{Version: "v0.10", Set: "rolling", Namespace: "rolling", Pods: 7}
+}
+
+// Disaggregated are DisaggregatedSets, of a release without slices and of one with them.
+// Pods are those of all roles.
+func Disaggregated() []Release {
+	return []Release{
+		{Version: "v0.8", Set: "split", Namespace: "split", Pods: 4},
+		{Version: "v0.10", Set: "parted", Namespace: "parted", Pods: 5},
+	}
+}
+
+// Make makes the objects of the set, with its pods admitted as by the webhook of that
+// release. No manager and none of its webhooks may be there.
+func (r *Release) Make(ctx context.Context, c client.Client) (err error) {
+	documents, err := r.documents()
 	if err != nil {
 		return err
 	}
-	for document := range strings.SplitSeq(string(text), "---\n") {
+	if err := r.makeNamespace(ctx, c); err != nil {
+		return err
+	}
+	admission, err := r.admit(ctx, c, documents)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, admission.end(ctx)) }()
+	for _, document := range documents {
+		if isPod(document) {
+			continue
+		}
 		object, err := r.fill(ctx, c, document)
 		if err != nil {
 			return err
 		}
 		if err := r.makeObject(ctx, c, object); err != nil {
-			return fmt.Errorf("%s %s of %s: %w", object.GetKind(), object.GetName(), r.Version, err)
+			return fmt.Errorf("%s %s of %s: %w", object.GetKind(), object.GetName(), r.Set, err)
 		}
 	}
 	return nil
 }
 
-func (r *Release) makeObject(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
-	switch object.GetKind() {
-	case lwsv1.Kind:
-		return awaitAccepted(ctx, func(ctx context.Context) error { return c.Create(ctx, object, client.FieldOwner(user)) })
-	case "StatefulSet":
-		return r.makeStatefulSet(ctx, c, object)
-	default:
-		return c.Create(ctx, object, client.FieldOwner(creator))
-	}
+func (r *Release) makeNamespace(ctx context.Context, c client.Client) error {
+	err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.Namespace}})
+	return client.IgnoreAlreadyExists(err)
 }
 
-// fill reads an object and fills in what only the cluster knows.
-func (r *Release) fill(ctx context.Context, c client.Client, document string) (*unstructured.Unstructured, error) {
-	filled, err := template.New(r.Version).Funcs(template.FuncMap{
-		"uid":      func(kind, name string) (string, error) { return uidOf(ctx, c, kind, name) },
-		"groupKey": groupKey,
-	}).Parse(document)
+// Stored are the objects as the release would store them for the owners that there are
+// now. Of an object that it wrote twice it is the last.
+func (r *Release) Stored(ctx context.Context, c client.Client) ([]unstructured.Unstructured, error) {
+	documents, err := r.documents()
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	if err := filled.Execute(&out, nil); err != nil {
-		return nil, err
+	var stored []unstructured.Unstructured
+	at := map[string]int{}
+	for _, document := range documents {
+		if isPod(document) {
+			continue
+		}
+		object, err := r.fill(ctx, c, document)
+		if err != nil {
+			return nil, err
+		}
+		name := object.GetKind() + " " + object.GetName()
+		if i, again := at[name]; again {
+			stored[i] = *object
+			continue
+		}
+		at[name] = len(stored)
+		stored = append(stored, *object)
 	}
-	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(out.Bytes(), &object.Object); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Version, err)
-	}
-	object.SetNamespace(Namespace)
-	return object, nil
+	return stored, nil
 }
 
-func uidOf(ctx context.Context, c client.Client, kind, name string) (string, error) {
-	kinds := map[string]schema.GroupVersionKind{
-		lwsv1.Kind: lwsv1.GroupVersion.WithKind(lwsv1.Kind),
-		"Pod":      corev1.SchemeGroupVersion.WithKind("Pod"),
-	}
-	owner := &metav1.PartialObjectMetadata{}
-	owner.SetGroupVersionKind(kinds[kind])
-	err := c.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: name}, owner)
-	return string(owner.UID), err
+func (r *Release) documents() ([]string, error) {
+	text, err := releases.ReadFile("releases/" + r.Set + ".yaml")
+	return strings.Split(string(text), "---\n"), err
 }
 
-func groupKey(leader string) string {
-	sum := sha1.Sum([]byte(Namespace + "/" + leader))
-	return hex.EncodeToString(sum[:])
+func isPod(document string) bool { return strings.Contains(document, "\nkind: Pod\n") }
+
+func (r *Release) makeObject(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	switch {
+	case object.GetKind() == "StatefulSet":
+		return r.makeStatefulSet(ctx, c, object)
+	case metav1.GetControllerOf(object) == nil:
+		return awaitAccepted(ctx, func(ctx context.Context) error { return c.Create(ctx, object, client.FieldOwner(user)) })
+	default:
+		return c.Create(ctx, object, client.FieldOwner(creator))
+	}
 }

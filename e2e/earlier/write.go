@@ -2,7 +2,6 @@ package earlier
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,23 +34,23 @@ func awaitAccepted(ctx context.Context, write func(context.Context) error) error
 	return errors.Join(err, refused)
 }
 
-// makeStatefulSet makes one with its pods.
+// makeStatefulSet writes one and waits for the pods that it makes.
 func (r *Release) makeStatefulSet(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	wanted := &appsv1.StatefulSet{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, wanted); err != nil {
+		return err
+	}
 	if err := r.write(ctx, c, object); err != nil {
 		return err
 	}
-	wanted, _, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	var seen string
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
+		pods, err := podsOf(ctx, c, wanted)
+		seen = fmt.Sprintf("%d pods of %d are as wanted", pods, *wanted.Spec.Replicas)
+		return pods == int(*wanted.Spec.Replicas), err
+	})
 	if err != nil {
-		return err
-	}
-	pods, err := r.awaitPods(ctx, c, object.GetName(), int(wanted))
-	if err != nil {
-		return err
-	}
-	for i := range pods {
-		if err := r.label(ctx, c, &pods[i], object.GetName() == r.Set); err != nil {
-			return err
-		}
+		return fmt.Errorf("%s: %w", seen, err)
 	}
 	return nil
 }
@@ -63,38 +62,28 @@ func (r *Release) write(ctx context.Context, c client.Client, object *unstructur
 	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(Applier))
 }
 
-// awaitPods waits until a StatefulSet has as many pods as it wants, and returns them.
-func (r *Release) awaitPods(ctx context.Context, c client.Client, owner string, wanted int) ([]corev1.Pod, error) {
-	var own []corev1.Pod
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
-		var pods corev1.PodList
-		if err := c.List(ctx, &pods, client.InNamespace(Namespace), client.MatchingLabels{lwsv1.SetNameLabelKey: r.Set}); err != nil {
-			return false, err
-		}
-		own = nil
-		for _, pod := range pods.Items {
-			if controller := metav1.GetControllerOf(&pod); controller != nil && controller.Name == owner {
-				own = append(own, pod)
-			}
-		}
-		return len(own) == wanted, nil
+// podsOf counts the pods of a StatefulSet, in a rollout those from its partition on
+// that are new.
+func podsOf(ctx context.Context, c client.Client, owner *appsv1.StatefulSet) (int, error) {
+	var pods corev1.PodList
+	err := c.List(ctx, &pods, client.InNamespace(owner.Namespace), client.MatchingLabels{
+		lwsv1.SetNameLabelKey: owner.Labels[lwsv1.SetNameLabelKey],
 	})
-	if err != nil {
-		return nil, fmt.Errorf("it has %d pods, want %d: %w", len(own), wanted, err)
+	count := 0
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		controller := metav1.GetControllerOf(pod)
+		if controller != nil && controller.Name == owner.Name && pod.DeletionTimestamp == nil && isOfItsRevision(pod, owner) {
+			count++
+		}
 	}
-	return own, nil
+	return count, err
 }
 
-// label puts on a pod what a webhook did.
-func (r *Release) label(ctx context.Context, c client.Client, pod *corev1.Pod, isLeader bool) error {
-	ordinal := pod.Labels[appsv1.PodIndexLabel]
-	added := map[string]string{lwsv1.WorkerIndexLabelKey: ordinal}
-	if isLeader {
-		added = map[string]string{lwsv1.GroupIndexLabelKey: ordinal, lwsv1.GroupKeyLabelKey: groupKey(pod.Name)}
+func isOfItsRevision(pod *corev1.Pod, owner *appsv1.StatefulSet) bool {
+	partition := int32(0)
+	if rolling := owner.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		partition = *rolling.Partition
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": added}})
-	if err != nil {
-		return err
-	}
-	return c.Patch(ctx, pod, client.RawPatch(types.MergePatchType, patch))
+	return ordinalOf(pod) < partition || pod.Labels[lwsv1.RevisionLabelKey] == owner.Spec.Template.Labels[lwsv1.RevisionLabelKey]
 }

@@ -127,8 +127,13 @@ func create(ctx context.Context, obj client.Object) {
 
 // progressOf is what a DisaggregatedSet says of itself.
 func progressOf(ctx context.Context, name string) (string, error) {
+	return progressAt(ctx, client.ObjectKey{Namespace: "default", Name: name})
+}
+
+// progressAt is progressOf for a set in another namespace.
+func progressAt(ctx context.Context, key client.ObjectKey) (string, error) {
 	set := &dsv1.DisaggregatedSet{}
-	if err := env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, set); err != nil {
+	if err := env.Client.Get(ctx, key, set); err != nil {
 		return "", err
 	}
 	c := meta.FindStatusCondition(set.Status.Conditions, dsv1.ConditionAvailable)

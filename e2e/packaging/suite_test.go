@@ -97,8 +97,13 @@ func namespaceFor(ctx context.Context, name string) {
 // available is the condition of a set, with what it says if it is not True for what
 // was last asked for.
 func available(ctx context.Context, name string) (string, error) {
+	return availableAt(ctx, client.ObjectKey{Namespace: "default", Name: name})
+}
+
+// availableAt is available for a set in another namespace.
+func availableAt(ctx context.Context, key client.ObjectKey) (string, error) {
 	set := &lwsv1.LeaderWorkerSet{}
-	if err := env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, set); err != nil {
+	if err := env.Client.Get(ctx, key, set); err != nil {
 		return "", err
 	}
 	c := meta.FindStatusCondition(set.Status.Conditions, lwsv1.ConditionAvailable)
