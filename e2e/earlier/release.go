@@ -53,10 +53,14 @@ func Placed() []Release {
 	}
 }
 
-// Rolling is a set in the middle of a rollout: of four groups the last is new, the
-// leader of the third is, and the others are to follow.
-func Rolling() Release {
-	return Release{Version: "v0.10", Set: "rolling", Namespace: "rolling", Pods: 7}
+// Rolling are sets in the middle of a rollout. Of the four groups of one the last is new,
+// the leader of the third is, and the others are to follow. Of the other one a group is
+// new that is on top of the two that it wants.
+func Rolling() []Release {
+	return []Release{
+		{Version: "v0.10", Set: "rolling", Namespace: "rolling", Pods: 7},
+		{Version: "v0.9", Set: "surging", Namespace: "surging", Pods: 6},
+	}
 }
 
 // Disaggregated are DisaggregatedSets, of a release without slices and of one with them.

@@ -201,21 +201,21 @@ func startManager(ctx context.Context, shipped managers.Shipped) {
 
 var _ = Describe("Sets of earlier releases", Ordered, func() {
 	sets := newTakenOver(append(earlier.Releases(), earlier.Placed()...)...)
-	rolling := newTakenOver(earlier.Rolling())[0]
-	var rollout *harness.Observer
-	var mark harness.Mark
+	rolling := newTakenOver(earlier.Rolling()...)
+	rollouts, marks := map[string]*harness.Observer{}, map[string]harness.Mark{}
 
 	BeforeAll(func(ctx SpecContext) {
 		startWithDefinitions(ctx)
-		for _, set := range append(sets, rolling) {
+		for _, set := range append(sets, rolling...) {
 			set.make(ctx)
 		}
 		watching, stop := context.WithCancel(context.Background())
 		DeferCleanup(stop)
-		var err error
-		rollout, err = env.Observe(watching, rolling.Namespace)
-		Expect(err).NotTo(HaveOccurred())
-		mark = rollout.History().Mark()
+		for _, set := range rolling {
+			rollout, err := env.Observe(watching, set.Namespace)
+			Expect(err).NotTo(HaveOccurred())
+			rollouts[set.Set], marks[set.Set] = rollout, rollout.History().Mark()
+		}
 		startManager(ctx, managers.LWS())
 	})
 
@@ -258,22 +258,40 @@ var _ = Describe("Sets of earlier releases", Ordered, func() {
 		})
 	}
 
-	It("that are in the middle of a rollout go on with it", func(ctx SpecContext) {
-		rolling.awaitAvailable(ctx)
-		Expect(rolling.revisionsNow(ctx)).To(ConsistOf(rolling.revisions), "no revision is new")
-		Expect(rolling.set(ctx).Status.CurrentRevision).To(Equal(rolling.set(ctx).Status.UpdateRevision))
-		after, before := uidsOf(rolling.podsNow(ctx)), uidsOf(rolling.pods)
-		for _, kept := range []string{"rolling-2", "rolling-3", "rolling-3-1"} {
-			Expect(after).To(HaveKeyWithValue(kept, before[kept]))
-		}
-		Expect(after).To(HaveKey("rolling-2-1"))
+	// What is kept, in which order leaders end, and how many groups there are at least
+	// and at most.
+	rest := map[string]struct {
+		kept, replaced, pods  []string
+		minReady, maxExisting int
+	}{
+		"rolling": {
+			kept: []string{"rolling-2", "rolling-3", "rolling-3-1"}, replaced: []string{"rolling-1", "rolling-0"},
+			pods: []string{"rolling-2-1"}, minReady: 3, maxExisting: 4,
+		},
+		"surging": {replaced: []string{"surging-1", "surging-0", "surging-2"}, minReady: 2, maxExisting: 3},
+	}
+	for _, set := range rolling {
+		It(set.Set+" of "+set.Version+", which is in the middle of a rollout, goes on with it", func(ctx SpecContext) {
+			set.awaitAvailable(ctx)
+			want := rest[set.Set]
+			Expect(set.revisionsNow(ctx)).To(ConsistOf(set.revisions), "no revision is new")
+			Expect(set.set(ctx).Status.CurrentRevision).To(Equal(set.set(ctx).Status.UpdateRevision))
+			after, before := uidsOf(set.podsNow(ctx)), uidsOf(set.pods)
+			for _, kept := range want.kept {
+				Expect(after).To(HaveKeyWithValue(kept, before[kept]))
+			}
+			for _, pod := range want.pods {
+				Expect(after).To(HaveKey(pod))
+			}
 
-		Expect(rollout.Failure()).NotTo(HaveOccurred())
-		history := rollout.History()
-		Expect(history.Replaced(rolling.Set, mark)).To(Equal([]string{"rolling-1", "rolling-0"}))
-		Expect(history.MixedGroups(rolling.Set)).To(BeEmpty())
-		extremes := history.Extremes(rolling.Set, mark)
-		Expect(extremes.MinReady).To(Equal(3), "ready groups: %v", extremes.Readies)
-		Expect(extremes.MaxExisting).To(Equal(4))
-	})
+			rollout := rollouts[set.Set]
+			Eventually(func() []string { return rollout.History().Replaced(set.Set, marks[set.Set]) }).Should(Equal(want.replaced))
+			Expect(rollout.Failure()).NotTo(HaveOccurred())
+			history := rollout.History()
+			Expect(history.MixedGroups(set.Set)).To(BeEmpty())
+			extremes := history.Extremes(set.Set, marks[set.Set])
+			Expect(extremes.MinReady).To(Equal(want.minReady), "ready groups: %v", extremes.Readies)
+			Expect(extremes.MaxExisting).To(Equal(want.maxExisting))
+		})
+	}
 })
