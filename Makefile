@@ -111,7 +111,7 @@ sbom: programs ## Write what the programs are made of, as SPDX, beside them
 bench: cluster ## Measure managers against bare StatefulSets
 	cd e2e && go run ./benchmark
 
-soak: cluster ## Change 40 sets at random for 3 minutes, then look at what is left; SEED=2 for other traffic
+soak: cluster ## Change 40 sets of both kinds at random for 3 minutes, then look at what is left; SEED=2 for other traffic
 	cd e2e && KUBE=$(KUBE) go run ./soak -seed $(SEED)
 
 # The documentation. Hugo is pinned in a module of its own and built once, into the

@@ -21,10 +21,11 @@ import (
 )
 
 type options struct {
-	seed     uint64
-	sets     int
-	rate     float64
-	duration time.Duration
+	seed uint64
+	// sets are those of both kinds, split those of them that are DisaggregatedSets.
+	sets, split int
+	rate        float64
+	duration    time.Duration
 	// patience is how long sets may take to settle when the traffic has ended.
 	patience time.Duration
 }
@@ -44,6 +45,7 @@ func parse() options {
 	o := options{}
 	flag.Uint64Var(&o.seed, "seed", 1, "what the traffic is drawn from")
 	flag.IntVar(&o.sets, "sets", 40, "how many sets there may be")
+	flag.IntVar(&o.split, "disaggregatedsets", 8, "how many of them are DisaggregatedSets")
 	flag.Float64Var(&o.rate, "rate", 4, "operations per second")
 	flag.DurationVar(&o.duration, "duration", 3*time.Minute, "how long there is traffic")
 	flag.DurationVar(&o.patience, "patience", 3*time.Minute, "how long sets may take to settle afterwards")
@@ -51,12 +53,14 @@ func parse() options {
 	return o
 }
 
-// run starts a cluster with its manager and leaves nothing of it behind.
+// run starts a cluster with its managers and leaves nothing of it behind.
 func run(ctx context.Context, o options) (err error) {
-	if o.sets < 1 || o.rate <= 0 {
-		return errors.New("at least one set and some traffic are needed")
+	if o.split < 1 || o.sets <= o.split || o.rate <= 0 {
+		return errors.New("at least one set of each kind and some traffic are needed")
 	}
-	env, err := harness.Start(ctx, harness.Options{Suite: "soak", Shipped: managers.LWS(), Log: os.Stderr})
+	env, err := harness.Start(ctx, harness.Options{
+		Suite: "soak", Shipped: managers.DisaggregatedSet(), Beside: []managers.Shipped{managers.LWS()}, Log: os.Stderr,
+	})
 	if err != nil {
 		return err
 	}
@@ -65,18 +69,21 @@ func run(ctx context.Context, o options) (err error) {
 	if err := env.Client.Create(ctx, namespace); err != nil {
 		return err
 	}
-	memory, err := soak(ctx, env, o)
+	used, err := soak(ctx, env, o)
 	if err != nil {
 		return fmt.Errorf("with seed %d: %w", o.seed, err)
 	}
-	fmt.Fprintf(os.Stdout, "seed %d: all sets are Available, nothing is left over, memory %s\n", o.seed, memory)
+	fmt.Fprintf(os.Stdout, "seed %d: all sets are Available, nothing is left over\n", o.seed)
+	for _, m := range used {
+		fmt.Fprintln(os.Stdout, m)
+	}
 	return nil
 }
 
 // soak has traffic for a time and then judges what there is.
-func soak(ctx context.Context, env *harness.Environment, o options) (*memory, error) {
+func soak(ctx context.Context, env *harness.Environment, o options) ([]*memory, error) {
 	t := newTraffic(env.Client, o)
-	used := &memory{pid: env.Manager.Process().PID}
+	used := []*memory{memoryOf(managers.LWS(), env.Beside[managers.LWS().Name]), memoryOf(managers.DisaggregatedSet(), env.Manager)}
 	ticker := time.NewTicker(time.Duration(float64(time.Second) / o.rate))
 	defer ticker.Stop()
 	for began := time.Now(); time.Since(began) < o.duration; {
@@ -88,7 +95,7 @@ func soak(ctx context.Context, env *harness.Environment, o options) (*memory, er
 		if err := t.operate(ctx); err != nil {
 			return nil, err
 		}
-		if err := used.look(time.Since(began) >= o.duration/4); err != nil {
+		if err := each(used, func(m *memory) error { return m.look(time.Since(began) >= o.duration/4) }); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +103,17 @@ func soak(ctx context.Context, env *harness.Environment, o options) (*memory, er
 	if err := t.settle(ctx, o.patience); err != nil {
 		return nil, err
 	}
-	err := used.judge()
-	return used, err
+	return used, each(used, (*memory).judge)
+}
+
+func memoryOf(shipped managers.Shipped, manager *harness.Manager) *memory {
+	return &memory{manager: shipped.Name, pid: manager.Process().PID}
+}
+
+func each(used []*memory, do func(*memory) error) error {
+	var errs []error
+	for _, m := range used {
+		errs = append(errs, do(m))
+	}
+	return errors.Join(errs...)
 }

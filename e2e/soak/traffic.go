@@ -21,17 +21,39 @@ import (
 type traffic struct {
 	client client.Client
 	random *rand.Rand
-	limit  int
+	// plain are LeaderWorkerSets, split are DisaggregatedSets.
+	plain, split *population
+	counts       map[string]int
+}
+
+// population are the sets of a kind.
+type population struct {
+	limit int
 	// exists has the names of sets that were created and not deleted.
 	exists map[string]bool
 	made   int
-	counts map[string]int
+}
+
+func newPopulation(limit int) *population {
+	return &population{limit: limit, exists: map[string]bool{}}
+}
+
+// wants says whether another set is made: always until there are enough, and then
+// as often as it is drawn.
+func (p *population) wants(isDrawn bool) bool {
+	return len(p.exists) < max(p.limit/2, 1) || isDrawn && len(p.exists) < p.limit
+}
+
+// add names a set that is to be made.
+func (p *population) add(prefix string) string {
+	p.made++
+	return fmt.Sprintf("%s%d", prefix, p.made)
 }
 
 func newTraffic(c client.Client, o options) *traffic {
 	return &traffic{
-		client: c, random: rand.New(rand.NewPCG(o.seed, 0)), limit: o.sets,
-		exists: map[string]bool{}, counts: map[string]int{},
+		client: c, random: rand.New(rand.NewPCG(o.seed, 0)), counts: map[string]int{},
+		plain: newPopulation(o.sets - o.split), split: newPopulation(o.split),
 	}
 }
 
@@ -59,12 +81,15 @@ func (t *traffic) operate(ctx context.Context) error {
 	return nil
 }
 
-// draw draws an operation: sets are made until there are enough, then mostly changed.
+// draw draws an operation: each kind of set has its share of them.
 func (t *traffic) draw() (string, func(context.Context) error) {
+	if t.random.IntN(t.plain.limit+t.split.limit) < t.split.limit {
+		return t.drawSplit()
+	}
 	const all = 10
 	n := t.random.IntN(all)
 	switch {
-	case len(t.exists) < max(t.limit/2, 1), n < 2 && len(t.exists) < t.limit:
+	case t.plain.wants(n < 2):
 		return "create", t.create
 	case n < 4:
 		return "scale", t.scale
@@ -78,24 +103,27 @@ func (t *traffic) draw() (string, func(context.Context) error) {
 }
 
 // pick draws one of the sets that exist.
-func (t *traffic) pick() client.ObjectKey {
-	names := slices.Sorted(maps.Keys(t.exists))
+func (t *traffic) pick(of *population) client.ObjectKey {
+	names := slices.Sorted(maps.Keys(of.exists))
 	return client.ObjectKey{Namespace: namespaceName, Name: names[t.random.IntN(len(names))]}
 }
 
 func (t *traffic) create(ctx context.Context) error {
 	const most = 3
-	t.made++
-	name := fmt.Sprintf("s%d", t.made)
-	template := lwstest.PodTemplate("worker")
-	template.Spec.TerminationGracePeriodSeconds = new(int64(1))
-	set := lwstest.New(name).Namespace(namespaceName).WorkerTemplate(template).
+	name := t.plain.add("s")
+	set := lwstest.New(name).Namespace(namespaceName).WorkerTemplate(podTemplate()).
 		Replicas(t.number(most)).Size(t.number(most) + 1).Obj()
 	if err := t.client.Create(ctx, set); err != nil {
 		return err
 	}
-	t.exists[name] = true
+	t.plain.exists[name] = true
 	return nil
+}
+
+func podTemplate() corev1.PodTemplateSpec {
+	template := lwstest.PodTemplate("worker")
+	template.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	return template
 }
 
 // number draws a number from 1 to a highest one.
@@ -107,15 +135,20 @@ func (t *traffic) scale(ctx context.Context) error {
 }
 
 func (t *traffic) update(ctx context.Context) error {
-	const images = 5
+	image := t.image()
 	return t.change(ctx, func(set *lwsv1.LeaderWorkerSet) {
-		set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = fmt.Sprintf("registry.k8s.io/pause:3.%d", t.number(images))
+		set.Spec.LeaderWorkerTemplate.WorkerTemplate.Spec.Containers[0].Image = image
 	})
+}
+
+func (t *traffic) image() string {
+	const images = 5
+	return fmt.Sprintf("registry.k8s.io/pause:3.%d", t.number(images))
 }
 
 func (t *traffic) change(ctx context.Context, change func(*lwsv1.LeaderWorkerSet)) error {
 	set := &lwsv1.LeaderWorkerSet{}
-	if err := t.client.Get(ctx, t.pick(), set); err != nil {
+	if err := t.client.Get(ctx, t.pick(t.plain), set); err != nil {
 		return err
 	}
 	patch := client.MergeFrom(set.DeepCopy())
@@ -123,11 +156,14 @@ func (t *traffic) change(ctx context.Context, change func(*lwsv1.LeaderWorkerSet
 	return t.client.Patch(ctx, set, patch)
 }
 
-// fail loses a pod of a set.
 func (t *traffic) fail(ctx context.Context) error {
-	set := t.pick()
+	return t.failPod(ctx, client.MatchingLabels{lwsv1.SetNameLabelKey: t.pick(t.plain).Name})
+}
+
+// failPod loses a pod of a set.
+func (t *traffic) failPod(ctx context.Context, set client.MatchingLabels) error {
 	var pods corev1.PodList
-	err := t.client.List(ctx, &pods, client.InNamespace(set.Namespace), client.MatchingLabels{lwsv1.SetNameLabelKey: set.Name})
+	err := t.client.List(ctx, &pods, client.InNamespace(namespaceName), set)
 	if err != nil || len(pods.Items) == 0 {
 		return err
 	}
@@ -135,7 +171,7 @@ func (t *traffic) fail(ctx context.Context) error {
 }
 
 func (t *traffic) delete(ctx context.Context) error {
-	key := t.pick()
-	delete(t.exists, key.Name)
+	key := t.pick(t.plain)
+	delete(t.plain.exists, key.Name)
 	return t.client.Delete(ctx, &lwsv1.LeaderWorkerSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})
 }
