@@ -66,11 +66,14 @@ func (t *traffic) wrong(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := slices.Concat(t.wrongSets(w), t.wrongSplits(w), t.leftovers(w))
 	revisions, err := t.tooManyRevisions(ctx)
-	found = append(found, revisions...)
+	return append(t.judge(w), revisions...), err
+}
+
+func (t *traffic) judge(w *world) []string {
+	found := slices.Concat(t.wrongSets(w), t.wrongSplits(w), t.leftovers(w))
 	slices.Sort(found)
-	return found, err
+	return found
 }
 
 func (t *traffic) look(ctx context.Context) (*world, error) {
