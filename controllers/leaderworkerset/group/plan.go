@@ -124,6 +124,9 @@ func (p *plan) exhausted(o *observation) {
 		p.Report.Recovery = &entry
 	case exhaustedRecover:
 		p.release(o)
+		if !o.Leader.Deleting { // recovered before it was stopped
+			p.do(deleteLeader{Leader: o.Leader.pod})
+		}
 		p.tell(groupRecovered(o.Group.Index, o.Leader.Name))
 	case exhaustedCleanUp:
 		p.release(o)

@@ -295,6 +295,10 @@ func TestPlanOfExhaustion(t *testing.T) {
 			report: Report{Recovery: &Entry{"rev", "3"}},
 		},
 		"recovery": {change: also(limited(1, 0, ""), isExhausted, recovered), steps: released, told: []string{lwsv1.ReasonGroupRecovered}},
+		"recovery of a group that is marked and not stopped yet": {
+			change: func(o *observation) { o.Leader.Exhausted, o.Leader.Retained, o.Leader.Recover = true, true, true },
+			steps:  []string{"releasePod set-3", "deleteLeader leader"}, told: []string{lwsv1.ReasonGroupRecovered},
+		},
 		"a request for recovery before that is dropped": {
 			change: recovered, steps: []string{"annotateLeader recover remove", "checkWorkers"},
 		},

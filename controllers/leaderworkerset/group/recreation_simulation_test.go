@@ -118,6 +118,30 @@ func TestExhaustionAndRecovery(t *testing.T) {
 	}
 }
 
+// A group that is recovered at any moment after it was marked, stopped by then or not,
+// starts again.
+func TestRecoveryAtAnyMoment(t *testing.T) {
+	for name, identity := range map[string]func(*lwstest.Builder){
+		"ordinal": func(*lwstest.Builder) {}, "hash": hashed(func(*lwstest.Builder) {}),
+	} {
+		for seed := range uint64(30) {
+			t.Run(fmt.Sprintf("%s %d", name, seed), func(t *testing.T) {
+				s := newSimulation(t, seed, func(b *lwstest.Builder) { identity(b.MaxGroupRestarts(0)) })
+				s.impatient = true
+				s.run(6, int(seed%4))
+				s.recoverAll()
+				s.run(0, 0)
+				s.expectRest()
+				for _, p := range liveOnes[*corev1.Pod](s.model) {
+					if IsRetained(p) || IsExhausted(p) {
+						s.fail("something of the stop is left on %s", p.UID)
+					}
+				}
+			})
+		}
+	}
+}
+
 // With None the manager ends nothing, whatever happens, and a lost leader costs its
 // workers nothing.
 func TestNoneEndsNothing(t *testing.T) {

@@ -56,6 +56,8 @@ type simulation struct {
 	redrawn   int                  // leaders that ended since their names were taken
 	writes    []string             // of the manager
 	history   []string
+	// impatient: users recover a group as soon as they see that it is exhausted.
+	impatient bool
 }
 
 var errCrash = errors.New("the manager stops here")
@@ -268,6 +270,9 @@ func (s *simulation) run(disturbances, crashes int) {
 		if crashes > 0 && s.rng.IntN(40) == 0 {
 			s.crashing = true
 			crashes--
+		}
+		if s.impatient && s.rng.IntN(10) == 0 {
+			s.recoverAll()
 		}
 		if !s.step() && disturbances == 0 {
 			return
