@@ -59,12 +59,18 @@ func TestVerdict(t *testing.T) {
 			w.sets[0].Status.Conditions = []metav1.Condition{{Type: lwsv1.ConditionAvailable, Status: metav1.ConditionFalse, Message: "no"}}
 		}, []string{"set s1 is not Available: no"}},
 		"a set was changed since": {func(_ *traffic, w *world) { w.sets[1].Generation = 2 }, []string{"set d1-0-abc-prefill was not looked at"}},
-		"a set was deleted": {func(t *traffic, _ *world) { delete(t.plain.exists, "s1") },
-			[]string{"1 sets, 0 were to be there", "set s1 was deleted and is there"}},
-		"a pod is left": {func(_ *traffic, w *world) { w.labelled = append(w.labelled, labelled{object: "Pod s2-0", set: "s2"}) },
-			[]string{"Pod s2-0 is left over"}},
-		"a DisaggregatedSet is not Available": {func(_ *traffic, w *world) { w.splits[0].Status.Conditions = nil },
-			[]string{"DisaggregatedSet d1 was not looked at"}},
+		"a set was deleted": {
+			func(t *traffic, _ *world) { delete(t.plain.exists, "s1") },
+			[]string{"1 sets, 0 were to be there", "set s1 was deleted and is there"},
+		},
+		"a pod is left": {
+			func(_ *traffic, w *world) { w.labelled = append(w.labelled, labelled{object: "Pod s2-0", set: "s2"}) },
+			[]string{"Pod s2-0 is left over"},
+		},
+		"a DisaggregatedSet is not Available": {
+			func(_ *traffic, w *world) { w.splits[0].Status.Conditions = nil },
+			[]string{"DisaggregatedSet d1 was not looked at"},
+		},
 		"a DisaggregatedSet was deleted": {func(t *traffic, w *world) {
 			delete(t.split.exists, "d1")
 			w.splits = nil
