@@ -131,14 +131,15 @@ site-serve: hugo site/node_modules/.package-lock.json ## Show the documentation 
 	cd site && PATH="$(CURDIR)/site/node_modules/.bin:$$PATH" $(HUGO) server
 
 site-blocks: up ## Apply every YAML block of the documentation to the local cluster, dry
-	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) blocks content
+	@eval "$$($(LOCAL) env)" && $(call attempt,$(SITE_CHECK) blocks content)
 
-site-walkthroughs: up bin/helm ## Run every command of the walkthroughs on the local cluster
-	@eval "$$($(LOCAL) env)" && $(SITE_CHECK) walkthroughs .. content/docs/walkthroughs
+site-walkthroughs: local bin/helm ## Run every command of the walkthroughs on the local cluster
+	@$(call attempt,$(MAKE) --no-print-directory up && eval "$$($(LOCAL) env)" && \
+	  $(SITE_CHECK) walkthroughs .. content/docs/walkthroughs || { $(MAKE) -C $(CURDIR) --no-print-directory down; false; })
 
 site-browser: site ## Open every page of the built documentation in headless Chromium
 	mkdir -p $(SHOTS)
-	$(SITE_CHECK) browser public $(SHOTS)
+	@$(call attempt,$(SITE_CHECK) browser public $(SHOTS))
 
 site-check: site site-blocks site-walkthroughs site-browser ## All of it
 
@@ -146,7 +147,7 @@ hugo:
 	@test -x $(HUGO) || { echo "building Hugo $(HUGO_VERSION), once"; mkdir -p $(dir $(HUGO)) && cd site/hugo && go build -o $(HUGO) github.com/gohugoio/hugo; }
 
 site/node_modules/.package-lock.json: site/package-lock.json
-	cd site && npm ci
+	@$(call attempt,cd site && npm ci)
 
 cluster:
 	@cd e2e/cluster && go build -o $(CLUSTER) .
