@@ -73,7 +73,7 @@ unit: ## Test what is pure, in under a minute
 	@$(call attempt,go test ./...)
 
 integration: cluster ## Test against a real kube-apiserver
-	@export KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))"; $(call attempt,go test -p 1 -tags integration $(INTEGRATION))
+	@export KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))"; $(call attempt,go test -p 2 -tags integration $(INTEGRATION))
 
 e2e: export KUBE := $(KUBE)
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
