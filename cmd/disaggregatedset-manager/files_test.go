@@ -91,9 +91,8 @@ func TestCertificateFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := ""
 		for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
-			said = "ready"
+			said := "ready"
 			if err := files.check(request); err != nil {
 				said = err.Error()
 			}

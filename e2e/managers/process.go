@@ -102,7 +102,10 @@ func Run(ctx context.Context, cluster *controlplane.Cluster, name, program strin
 	if err := os.WriteFile(kubeconfig, data, fileMode); err != nil {
 		return nil, err
 	}
-	return p, p.launch(ctx, program, []string{"--kubeconfig=" + kubeconfig}, nil)
+	if err := p.launch(ctx, program, []string{"--kubeconfig=" + kubeconfig}, nil); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // configure writes the files that the process reads.

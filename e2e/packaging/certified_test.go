@@ -162,7 +162,7 @@ func (c *certified) served(ctx context.Context, address, name string) (*x509.Cer
 	if err != nil {
 		return nil, err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
 }
 

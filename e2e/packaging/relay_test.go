@@ -45,7 +45,7 @@ func (r *relay) port() int { return r.listener.Addr().(*net.TCPAddr).Port }
 
 // pass copies both ways until both have nothing more to say.
 func (r *relay) pass(call *net.TCPConn) {
-	defer call.Close()
+	defer func() { _ = call.Close() }()
 	ended := make(chan struct{})
 	r.mu.Lock()
 	r.calls[call] = ended
@@ -60,7 +60,7 @@ func (r *relay) pass(call *net.TCPConn) {
 	if err != nil {
 		return
 	}
-	defer manager.Close()
+	defer func() { _ = manager.Close() }()
 	go func() {
 		_, _ = io.Copy(call, manager)
 		_ = call.CloseWrite()
