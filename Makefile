@@ -6,7 +6,7 @@ LOCAL := $(CURDIR)/bin/local
 KUBE ?= 1.37
 # One setting for programs and tests, so that nothing is compiled twice.
 export CGO_ENABLED ?= 0
-GO_MODULES := . e2e e2e/cluster e2e/rules site
+GO_MODULES := . e2e e2e/certmanager e2e/cluster e2e/rules site
 # End-to-end specs wait more than they work: so many run side by side.
 E2E_PROCS ?= 3
 # Images: one for each program, for every platform.

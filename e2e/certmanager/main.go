@@ -20,16 +20,16 @@ func main() {
 	namespace := flags.String("namespace", "", "namespace of the certificates; all if empty")
 	_ = flags.Parse(os.Args[1:]) // it exits instead
 	ctrl.SetLogger(klog.Background())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *kubeconfig, *namespace); err != nil {
+	if err := run(*kubeconfig, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run issues and injects until the context ends.
-func run(ctx context.Context, kubeconfig, namespace string) error {
+// run issues and injects until the process is asked to end.
+func run(kubeconfig, namespace string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	issue, err := newIssuers(ctx, kubeconfig, namespace)
 	if err != nil {
 		return fmt.Errorf("set up issuing: %w", err)
