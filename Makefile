@@ -112,7 +112,7 @@ bench: cluster ## Measure managers against bare StatefulSets
 	cd e2e && go run ./benchmark
 
 soak: cluster ## Change 40 sets of both kinds at random for 3 minutes, then look at what is left; SEED=2 for other traffic
-	cd e2e && KUBE=$(KUBE) go run ./soak -seed $(SEED)
+	@$(call attempt,cd e2e && KUBE=$(KUBE) go run ./soak -seed $(SEED))
 
 # The documentation. Hugo is pinned in a module of its own and built once, into the
 # user's cache; what else is needed is pinned in site/package-lock.json.
