@@ -32,15 +32,26 @@ func (m *meter) run(ctx context.Context, s shape) (*Report, error) {
 	if report.IdleMB, err = m.manager.Memory(); err != nil {
 		return nil, err
 	}
+	if err := m.runSetPhases(ctx, s, report); err != nil {
+		return nil, err
+	}
+	if report.ProgramMB, err = m.manager.ProgramMemory(); err != nil {
+		return nil, err
+	}
+	report.compare()
+	return report, nil
+}
+
+func (m *meter) runSetPhases(ctx context.Context, s shape, report *Report) (err error) {
 	for _, p := range m.stage.setPhases() {
 		if p.name == bystandersPhase {
 			if report.HeapMB, err = m.heap.LiveHeap(ctx); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		measured, err := m.measure(ctx, p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		report.TotalCPUSeconds += measured.CPUSeconds
 		report.Measurements = append(report.Measurements, measured)
@@ -49,15 +60,11 @@ func (m *meter) run(ctx context.Context, s shape) (*Report, error) {
 			report.MBPerThousand = (measured.PeakMB - report.IdleMB) * 1000 / float64(s.pods())
 		case bystandersPhase:
 			if report.HeapBesideMB, err = m.heap.LiveHeap(ctx); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if report.ProgramMB, err = m.manager.ProgramMemory(); err != nil {
-		return nil, err
-	}
-	report.compare()
-	return report, nil
+	return nil
 }
 
 func (m *meter) time(ctx context.Context, p phase) (float64, error) {

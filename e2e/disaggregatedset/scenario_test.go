@@ -99,7 +99,8 @@ func (s *scenario) up(build *dstest.Builder, changes ...func(*dsv1.Disaggregated
 	s.awaitAvailable()
 }
 
-// change updates the set, again if somebody else did in between.
+// change updates the set, again if somebody else did in between. It returns when the
+// change is recorded, so that nobody takes the state before it for that after it.
 func (s *scenario) change(changes ...func(*dsv1.DisaggregatedSetSpec)) {
 	GinkgoHelper()
 	Expect(harness.Change(s.ctx, shared.Client, s.Key(set), &dsv1.DisaggregatedSet{}, func(found *dsv1.DisaggregatedSet) client.Object {
@@ -108,6 +109,12 @@ func (s *scenario) change(changes ...func(*dsv1.DisaggregatedSetSpec)) {
 		}
 		return found
 	})).To(Succeed())
+	generation := s.now().Generation
+	s.await("the change is recorded", func() (string, bool) {
+		states := s.History().DisaggregatedSets(set)
+		last := states[len(states)-1]
+		return fmt.Sprintf("generation %d, want %d", last.Generation, generation), last.Generation >= generation
+	})
 }
 
 // settle makes changes and waits until the set is available with them.

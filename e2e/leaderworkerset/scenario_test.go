@@ -97,6 +97,9 @@ func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
 		change(set)
 		return set
 	})).To(Succeed())
+	changed := &lwsv1.LeaderWorkerSet{}
+	s.get(name, changed)
+	s.awaitSet(name, "is recorded as it was changed", func(seen *lwsv1.LeaderWorkerSet) bool { return seen.Generation >= changed.Generation })
 }
 
 // tryChange updates a set to what is made of it, again if somebody else did in
