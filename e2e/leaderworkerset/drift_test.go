@@ -99,10 +99,10 @@ var _ = Describe("What somebody else changes", func() {
 				replaced := s.History().Replaced("broken", mark)
 				return "no leader ended", len(replaced) > 0
 			})
-			s.awaitPods("broken", podNames("broken", 3, 3)...)
+			s.awaitReadyPods("broken", podNames("broken", 3, 3)...)
 			s.awaitAvailable("broken")
 			s.touchAndAwaitReaction("broken")
-			s.awaitAvailable("broken")
+			s.awaitReadyPods("broken", podNames("broken", 3, 3)...)
 			after := s.History().UIDs("broken")
 			for _, name := range unharmed {
 				Expect(after[name]).To(Equal(before[name]), name)

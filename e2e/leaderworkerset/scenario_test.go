@@ -187,6 +187,19 @@ func (s *scenario) awaitPods(set string, names ...string) {
 	})
 }
 
+// awaitReadyPods waits until these are the pods of a set, each ready and none ending: a
+// status may still tell of those before them.
+func (s *scenario) awaitReadyPods(set string, names ...string) {
+	GinkgoHelper()
+	slices.Sort(names)
+	s.await("ready pods of "+set, func() (string, bool) {
+		pods := s.Pods(set)
+		maps.DeleteFunc(pods, func(_ string, pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil || !isReady(pod) })
+		ready := slices.Sorted(maps.Keys(pods))
+		return strings.Join(ready, " "), slices.Equal(ready, names)
+	})
+}
+
 // podNames are the names of the pods of groups of a size.
 func podNames(set string, replicas, size int) []string {
 	var names []string
