@@ -25,7 +25,7 @@ type readinessCheck struct {
 }
 
 // readiness answers readiness probes. Unlike the manager's own endpoint it gives
-// reasons: they end up in the events of the pod, where people look first.
+// reasons to whoever asks; a kubelet tells no more than the status code.
 type readiness []readinessCheck
 
 // ServeHTTP says of every check whether it passes, and why not.
