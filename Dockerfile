@@ -18,7 +18,7 @@ ARG TARGETOS=linux
 ARG TARGETARCH
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$VERSION" -o /manager "./cmd/$PROGRAM"
+    go build -trimpath -buildvcs=false -tags grpcnotrace -ldflags "-s -w -buildid= -X main.version=$VERSION" -o /manager "./cmd/$PROGRAM"
 
 FROM gcr.io/distroless/static:nonroot
 ARG PROGRAM

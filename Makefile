@@ -25,6 +25,9 @@ attempt = left=$(ATTEMPTS); until ( $(1) ); do left=$$((left-1)); [ $$left -gt 0
   echo "FLAKED, if it passes now: run once more"; done
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+# Without the traces of gRPC the linker leaves out every method that nobody calls: a fifth
+# of the programs, and of the memory that they hold.
+TAGS := grpcnotrace
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
@@ -53,7 +56,7 @@ bin/helm: e2e/helm/go.mod
 	@cd e2e/helm && go build -o $(CURDIR)/bin/helm helm.sh/helm/v3/cmd/helm
 
 build: ## Build the programs into bin/
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 generate: ## Regenerate code, CustomResourceDefinitions and the site's reference
 	go generate ./apis
@@ -96,7 +99,7 @@ verify: ## Regenerate everything, vet and lint; fail on any difference
 programs: ## Build the programs for every platform as their images do, into bin/PLATFORM
 	@for platform in $(PLATFORMS); do for program in $(PROGRAMS); do \
 	  echo "bin/$$platform/$$program"; \
-	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false \
+	  GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -trimpath -buildvcs=false -tags $(TAGS) \
 	    -ldflags '-s -w -buildid= -X main.version=$(VERSION)' -o "bin/$$platform/" ./cmd/$$program || exit; \
 	done; done
 
