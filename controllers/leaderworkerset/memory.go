@@ -13,6 +13,8 @@ import (
 type memory struct {
 	mu   sync.Mutex
 	sets map[types.NamespacedName]*recollection
+	// groups is how many groups each set was seen to have, for who handles its events.
+	groups map[types.NamespacedName]int
 }
 
 // recollection belongs to one set. Its reconciles follow each other, so only the
@@ -48,7 +50,10 @@ type settled struct {
 }
 
 func newMemory() *memory {
-	return &memory{sets: map[types.NamespacedName]*recollection{}}
+	return &memory{
+		sets:   map[types.NamespacedName]*recollection{},
+		groups: map[types.NamespacedName]int{},
+	}
 }
 
 // of returns what is remembered of a set, nothing of a predecessor of the name.
@@ -73,6 +78,19 @@ func (m *memory) forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sets, key)
+	delete(m.groups, key)
+}
+
+func (m *memory) sawGroups(key types.NamespacedName, groups int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.groups[key] = groups
+}
+
+func (m *memory) groupsOf(key types.NamespacedName) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.groups[key]
 }
 
 // announce says whether a text about something is news. An empty text ends it.

@@ -6,6 +6,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+func TestGroupsOfAForgottenSet(t *testing.T) {
+	key := types.NamespacedName{Namespace: "ns", Name: "set"}
+	m := newMemory()
+	m.sawGroups(key, 3)
+	if got := m.groupsOf(key); got != 3 {
+		t.Errorf("the set has %d groups, want 3", got)
+	}
+	m.forget(key)
+	if got := m.groupsOf(key); got != 0 {
+		t.Errorf("a set that is gone has %d groups", got)
+	}
+}
+
 func TestALeaderIsEndedOnceWhileTheCacheShowsIt(t *testing.T) {
 	remembered := newMemory().of(types.NamespacedName{Namespace: "ns", Name: "set"}, "uid")
 	shown := []groupState{{Index: 0, Leader: objectRef{"set-0", "a"}}, {Index: 1, Leader: objectRef{"set-1", "b"}}}

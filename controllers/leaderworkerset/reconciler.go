@@ -83,6 +83,7 @@ func (r *Reconciler) realise(ctx context.Context, set *lwsv1.LeaderWorkerSet) (c
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("set %s: %w", client.ObjectKeyFromObject(set), err)
 	}
+	r.memory.sawGroups(client.ObjectKeyFromObject(set), len(seen.Groups))
 	p, err := makePlan(seen)
 	if err == nil {
 		p.Scheduling, err = planScheduling(seen, r.gangs)

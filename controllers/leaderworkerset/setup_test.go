@@ -84,9 +84,11 @@ type delays struct {
 func (d *delays) AddAfter(request ctrl.Request, after time.Duration) { d.added[request] = after }
 
 func TestChildrenWakeTheirSetTogether(t *testing.T) {
-	h := children(setOfLabels)
+	r := &Reconciler{memory: newMemory()}
+	r.memory.sawGroups(testKey, 100)
+	h := r.children(setOfLabels)
 	leader, stranger := leaderPod(0, 2), &corev1.Pod{}
-	want := map[ctrl.Request]time.Duration{{NamespacedName: testKey}: coalescing}
+	want := map[ctrl.Request]time.Duration{{NamespacedName: testKey}: time.Second}
 	for name, send := range map[string]func(handler.EventHandler, client.Object, *delays){
 		"created": func(h handler.EventHandler, obj client.Object, q *delays) {
 			h.Create(t.Context(), event.CreateEvent{Object: obj}, q)
@@ -112,6 +114,19 @@ func TestChildrenWakeTheirSetTogether(t *testing.T) {
 	}
 }
 
+func TestEventsOfLargerSetsWaitLonger(t *testing.T) {
+	for groups, want := range map[int]time.Duration{
+		0:    200 * time.Millisecond,
+		20:   200 * time.Millisecond,
+		50:   500 * time.Millisecond,
+		1000: time.Second,
+	} {
+		if got := coalescing(groups); got != want {
+			t.Errorf("of %d groups: %v, want %v", groups, got, want)
+		}
+	}
+}
+
 // What is in the way of a set x-0 may be a worker StatefulSet of a set x: it has that
 // set's label, or none, and the name.
 func TestNamesakesWakeTheSetOfTheirName(t *testing.T) {
@@ -119,7 +134,7 @@ func TestNamesakesWakeTheSetOfTheirName(t *testing.T) {
 	freed := theirs.DeepCopy()
 	freed.OwnerReferences = nil
 	want := map[ctrl.Request]time.Duration{
-		{NamespacedName: client.ObjectKey{Namespace: lwstest.Namespace, Name: "x-0"}}: coalescing,
+		{NamespacedName: client.ObjectKey{Namespace: lwstest.Namespace, Name: "x-0"}}: 200 * time.Millisecond,
 	}
 	tests := map[string]struct {
 		send func(handler.EventHandler, *delays)
@@ -139,7 +154,8 @@ func TestNamesakesWakeTheSetOfTheirName(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			queue := &delays{added: map[ctrl.Request]time.Duration{}}
-			tc.send(namesakes(), queue)
+			r := &Reconciler{memory: newMemory()}
+			tc.send(r.namesakes(), queue)
 			if diff := cmp.Diff(tc.want, queue.added, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)
 			}

@@ -147,7 +147,7 @@ func (s *simulation) restart() {
 			s.queue.Add(group)
 		}
 		if p, ok := obj.(*corev1.Pod); ok {
-			s.waker.pod(s.t.Context(), p, s.queue)
+			s.waker.pod(s.t.Context(), p, turn, s.queue)
 		}
 	}
 }

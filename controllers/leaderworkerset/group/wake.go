@@ -33,18 +33,21 @@ type queue = workqueue.TypedRateLimitingInterface[identity.Group]
 func (w *waker) pods() handler.TypedEventHandler[*corev1.Pod, identity.Group] {
 	return handler.TypedFuncs[*corev1.Pod, identity.Group]{
 		CreateFunc: func(ctx context.Context, e crevent.TypedCreateEvent[*corev1.Pod], q queue) {
-			w.pod(ctx, e.Object, q)
+			w.pod(ctx, e.Object, progress, q)
 		},
 		UpdateFunc: func(ctx context.Context, e crevent.TypedUpdateEvent[*corev1.Pod], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
 				w.deleted(ctx, e.ObjectOld, q)
-				w.pod(ctx, e.ObjectNew, q)
+				w.pod(ctx, e.ObjectNew, progress, q)
 				return
 			}
 			w.ledger.changed(e.ObjectOld, e.ObjectNew)
 			w.paired.changed(e.ObjectOld, e.ObjectNew)
-			if podChanged(e.ObjectOld, e.ObjectNew) {
-				w.pod(ctx, e.ObjectNew, q)
+			switch {
+			case podTurned(e.ObjectOld, e.ObjectNew):
+				w.pod(ctx, e.ObjectNew, turn, q)
+			case podMoved(e.ObjectOld, e.ObjectNew):
+				w.pod(ctx, e.ObjectNew, progress, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e crevent.TypedDeleteEvent[*corev1.Pod], q queue) {
@@ -56,48 +59,59 @@ func (w *waker) pods() handler.TypedEventHandler[*corev1.Pod, identity.Group] {
 func (w *waker) deleted(ctx context.Context, p *corev1.Pod, q queue) {
 	w.ledger.deleted(p)
 	w.paired.deleted(p)
-	w.pod(ctx, p, q)
+	w.pod(ctx, p, turn, q)
 	if replaced, ok := identity.ReplacedBy(p); ok {
 		q.Add(replaced) // it may have lost who was to take its place
 	}
 }
 
 // pod wakes the group of a pod, and a leader that waits for that group.
-func (w *waker) pod(ctx context.Context, p *corev1.Pod, q queue) {
-	wakePod(p, q)
+func (w *waker) pod(ctx context.Context, p *corev1.Pod, wait time.Duration, q queue) {
+	wakePod(p, wait, q)
 	if group, ok := identity.GroupOfPod(p); ok {
 		w.replacements(ctx, group, q)
 	}
 }
 
-// coalescing is how long an event of a worker waits for others of its group: workers
-// are made, placed, started and ended together.
-const coalescing = 100 * time.Millisecond
+// An event of a worker waits for others of its group: workers are made, placed, started
+// and ended together.
+const (
+	// turn is how long what may end the group waits, or lets another one start.
+	turn = 100 * time.Millisecond
+	// progress is how long it waits when a worker is made, placed and started as planned.
+	progress = 500 * time.Millisecond
+)
 
-func wakePod(p *corev1.Pod, q queue) {
+func wakePod(p *corev1.Pod, wait time.Duration, q queue) {
 	group, ok := identity.GroupOfPod(p)
 	switch {
 	case !ok:
 	case identity.IsLeader(p):
 		q.Add(group)
 	default:
-		q.AddAfter(group, coalescing)
+		q.AddAfter(group, wait)
 	}
 }
 
-// podChanged says whether anything changed that decisions are made from. Of a worker
-// its readiness is not: that is for the set to know.
-func podChanged(before, after *corev1.Pod) bool {
+// podTurned says whether anything changed that decisions are made from, other than the
+// progress of a pod that starts.
+func podTurned(before, after *corev1.Pod) bool {
 	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.Phase != after.Status.Phase ||
-		before.Spec.NodeName != after.Spec.NodeName ||
-		len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates) ||
+		before.Status.Phase != after.Status.Phase && after.Status.Phase != corev1.PodRunning ||
 		!equality.Semantic.DeepEqual(before.Finalizers, after.Finalizers) ||
 		!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) ||
 		!equality.Semantic.DeepEqual(before.Labels, after.Labels) ||
 		!equality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
-		conditionsChanged(before, after) ||
 		!equality.Semantic.DeepEqual(restartCounts(before), restartCounts(after))
+}
+
+// podMoved says whether a pod came further on its way to run. Of a worker its readiness
+// is nothing to decide from: that is for the set to know.
+func podMoved(before, after *corev1.Pod) bool {
+	return before.Status.Phase != after.Status.Phase ||
+		before.Spec.NodeName != after.Spec.NodeName ||
+		len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates) ||
+		conditionsChanged(before, after)
 }
 
 func conditionsChanged(before, after *corev1.Pod) bool {
@@ -272,7 +286,7 @@ func (w *waker) leaders(ctx context.Context, set types.NamespacedName, q queue, 
 	w.list(ctx, set, identity.LeadersBySetIndex, &leaders)
 	for i := range leaders.Items {
 		if p := &leaders.Items[i]; wanted(p) {
-			wakePod(p, q)
+			wakePod(p, turn, q)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (w *waker) replacements(ctx context.Context, group identity.Group, q queue)
 		log.FromContext(ctx).Error(err, "Replacements of a group were not woken", "group", group.String())
 	}
 	for i := range leaders.Items {
-		wakePod(&leaders.Items[i], q)
+		wakePod(&leaders.Items[i], turn, q)
 	}
 }
 

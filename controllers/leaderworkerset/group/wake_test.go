@@ -53,23 +53,63 @@ func (q *later) Add(identity.Group) { q.waits = append(q.waits, 0) }
 
 func (q *later) AddAfter(_ identity.Group, wait time.Duration) { q.waits = append(q.waits, wait) }
 
+// podOfGroup0 is a pod that runs.
+func podOfGroup0(workerIndex string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", UID: "a", Labels: map[string]string{
+		lwsv1.SetNameLabelKey: "set", lwsv1.GroupIndexLabelKey: "0", lwsv1.WorkerIndexLabelKey: workerIndex,
+	}}}
+	p.Spec.NodeName = "node"
+	p.Status.Phase = corev1.PodRunning
+	return p
+}
+
+// Of a leader nothing waits, of a worker what ends its group waits shorter than what
+// only was to come.
 func TestWorkersWaitForOthersOfTheirGroup(t *testing.T) {
-	pod := func(workerIndex string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{
-			lwsv1.SetNameLabelKey: "set", lwsv1.GroupIndexLabelKey: "0", lwsv1.WorkerIndexLabelKey: workerIndex,
-		}}}
+	but := func(p *corev1.Pod, change func(*corev1.Pod)) *corev1.Pod {
+		p = p.DeepCopy()
+		change(p)
+		return p
 	}
+	worker, leader := podOfGroup0("1"), podOfGroup0("0")
+	none, short, long := []time.Duration(nil), []time.Duration{turn}, []time.Duration{progress}
 	for name, test := range map[string]struct {
-		pod  *corev1.Pod
-		want []time.Duration
+		before, after *corev1.Pod
+		want          []time.Duration
 	}{
-		"leader":            {pod("0"), []time.Duration{0}},
-		"worker":            {pod("1"), []time.Duration{coalescing}},
-		"no pod of a group": {&corev1.Pod{}, nil},
+		"leader is made":         {nil, leader, []time.Duration{0}},
+		"leader is placed":       {but(leader, func(p *corev1.Pod) { p.Spec.NodeName = "" }), leader, []time.Duration{0}},
+		"leader is gone":         {leader, nil, []time.Duration{0}},
+		"no pod of a group":      {nil, &corev1.Pod{}, none},
+		"worker is made":         {nil, worker, long},
+		"worker is placed":       {but(worker, func(p *corev1.Pod) { p.Spec.NodeName = "" }), worker, long},
+		"worker is started":      {but(worker, func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }), worker, long},
+		"worker is ready":        {worker, but(worker, func(p *corev1.Pod) { p.Status.Conditions = ready() }), none},
+		"worker failed":          {worker, but(worker, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), short},
+		"worker is to go":        {worker, but(worker, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }), short},
+		"worker is gone":         {worker, nil, short},
+		"worker is another":      {worker, but(worker, func(p *corev1.Pod) { p.UID = "b" }), []time.Duration{turn, progress}},
+		"container is restarted": {worker, but(worker, func(p *corev1.Pod) { p.Status.ContainerStatuses = restartedOnce() }), short},
 	} {
 		q := &later{}
-		if wakePod(test.pod, q); !slices.Equal(q.waits, test.want) {
+		w := &waker{ledger: newLedger(), paired: newPairs()}
+		var before, after client.Object
+		if test.before != nil {
+			before = test.before
+		}
+		if test.after != nil {
+			after = test.after
+		}
+		if pass(t.Context(), w.pods(), q, before, after); !slices.Equal(q.waits, test.want) {
 			t.Errorf("%s: waits %v, want %v", name, q.waits, test.want)
 		}
 	}
+}
+
+func ready() []corev1.PodCondition {
+	return []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+}
+
+func restartedOnce() []corev1.ContainerStatus {
+	return []corev1.ContainerStatus{{Name: "c", RestartCount: 1}}
 }

@@ -105,7 +105,7 @@ func (w *world) restart() {
 	w.waker = &waker{reader: api, ledger: w.groups.ledger, paired: w.groups.paired}
 	w.mu.Unlock()
 	for _, p := range w.pods() {
-		wakePod(&p, w.queue)
+		wakePod(&p, turn, w.queue)
 	}
 	for _, s := range w.statefulSets() {
 		if group, ok := identity.GroupOfWorkerStatefulSet(&s); ok {
