@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,7 @@ func StripPod(obj any) (any, error) {
 		p.Annotations[corev1.PodDeletionCost] = cost
 	}
 	p.Spec = corev1.PodSpec{
-		NodeName:        p.Spec.NodeName,
+		NodeName:        once(p.Spec.NodeName),
 		SchedulingGates: p.Spec.SchedulingGates,
 		SchedulingGroup: p.Spec.SchedulingGroup,
 		ReadinessGates:  p.Spec.ReadinessGates,
@@ -64,8 +65,15 @@ func keptKeys(keys map[string]string) map[string]string {
 			key != appsv1.ControllerRevisionHashLabelKey &&
 			key != appsv1.DefaultDeploymentUniqueLabelKey
 	})
-	return keys
+	kept := make(map[string]string, len(keys))
+	for key, value := range keys {
+		kept[once(key)] = once(value)
+	}
+	return kept
 }
+
+// once is a text that the pods of a set have in common, held once for all of them.
+func once(text string) string { return unique.Make(text).Value() }
 
 // keptContainers are those that have rules about their restarts.
 func keptContainers(containers []corev1.Container) []corev1.Container {
@@ -88,12 +96,19 @@ func keptContainers(containers []corev1.Container) []corev1.Container {
 	return kept
 }
 
-// keptConditions keep the text of the scheduler, which users are shown.
+// keptConditions are those that are read. They keep the text of the scheduler, which
+// users are shown.
 func keptConditions(conditions []corev1.PodCondition) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range conditions {
+		if !isRead(c) {
+			continue
+		}
 		condition := corev1.PodCondition{
-			Type: c.Type, Status: c.Status, Reason: c.Reason, LastTransitionTime: c.LastTransitionTime,
+			Type:               corev1.PodConditionType(once(string(c.Type))),
+			Status:             corev1.ConditionStatus(once(string(c.Status))),
+			Reason:             once(c.Reason),
+			LastTransitionTime: c.LastTransitionTime,
 		}
 		if c.Type == corev1.PodScheduled {
 			condition.Message = c.Message
@@ -102,6 +117,14 @@ func keptConditions(conditions []corev1.PodCondition) []corev1.PodCondition {
 	}
 	return kept
 }
+
+// readConditions are what observations of pods look at.
+var readConditions = []corev1.PodConditionType{
+	corev1.PodScheduled, corev1.ContainersReady, corev1.PodReady, corev1.PodResizeInProgress,
+	corev1.DisruptionTarget, lwsv1.GroupReadyReadinessGate,
+}
+
+func isRead(c corev1.PodCondition) bool { return slices.Contains(readConditions, c.Type) }
 
 // keptStatuses are those of containers that have ended at some time.
 func keptStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {

@@ -21,6 +21,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 		p.Status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "ContainersNotReady", Message: "dropped"},
+			{Type: corev1.PodInitialized, Status: corev1.ConditionTrue},
 		}
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "i", ImageID: "long"}}
 		p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}}
@@ -43,6 +44,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 		"statuses":              len(stripped.Status.ContainerStatuses) > 0,
 		"addresses":             len(stripped.Status.PodIPs) > 0,
 		"a message":             stripped.Status.Conditions[1].Message != "",
+		"a condition":           len(stripped.Status.Conditions) > 2,
 	} {
 		if kept {
 			t.Errorf("%s kept", what)
