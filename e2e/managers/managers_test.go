@@ -11,7 +11,53 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 )
+
+func TestProcessesGetTheVariablesOfTheShippedDeployments(t *testing.T) {
+	checkout, err := Checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"config/manager/deployment.yaml", "config/disaggregatedset/deployment.yaml"} {
+		data, err := os.ReadFile(filepath.Join(checkout, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var deployment appsv1.Deployment
+		if err := yaml.Unmarshal(data, &deployment); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		got := variables(&deployment.Spec.Template.Spec.Containers[0])
+		if diff := cmp.Diff(shippedEnv(), got); diff != "" {
+			t.Errorf("%s: variables (-want +got):\n%s", file, diff)
+		}
+	}
+}
+
+// variables of a container as a kubelet sets them: what is requested is rounded up to
+// whole processors. A limit that there is not is left out.
+func variables(container *corev1.Container) []string {
+	var set []string
+	for _, env := range container.Env {
+		value := env.Value
+		if env.ValueFrom != nil {
+			amount, ok := container.Resources.Requests[corev1.ResourceCPU], true
+			if env.ValueFrom.ResourceFieldRef.Resource != "requests.cpu" {
+				amount, ok = container.Resources.Limits[corev1.ResourceMemory]
+			}
+			if !ok {
+				continue
+			}
+			amount.RoundUp(0)
+			value = amount.String()
+		}
+		set = append(set, env.Name+"="+value)
+	}
+	return set
+}
 
 func TestLocalManifests(t *testing.T) {
 	rendered := `apiVersion: v1

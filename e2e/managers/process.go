@@ -81,10 +81,16 @@ func (m *Installed) Start(ctx context.Context, options Options) (*Process, error
 		return nil, err
 	}
 	args := append([]string{"--config=" + file, "--kubeconfig=" + kubeconfig}, options.Args...)
-	if err := p.launch(ctx, m.program, args, options.Env); err != nil {
+	if err := p.launch(ctx, m.program, args, append(shippedEnv(), options.Env...)); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// shippedEnv is what a kubelet makes of the variables in the shipped Deployments. Their
+// memory has no limit.
+func shippedEnv() []string {
+	return []string{"GOMAXPROCS=1"}
 }
 
 // Run starts a program that is no manager but belongs to the cluster, whose
