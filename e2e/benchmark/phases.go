@@ -47,7 +47,7 @@ type stage struct {
 func (s *stage) floorPhases() []phase {
 	return []phase{
 		{"floor create", s.createFloor, s.allReady(floorLabel)},
-		{"floor delete", s.deleteFloor, s.nothingLeft(floorLabel)},
+		{"floor delete", s.deleteFloor, s.floorGone},
 	}
 }
 
@@ -72,12 +72,19 @@ func (s *stage) createFloor(ctx context.Context) error {
 }
 
 func (s *stage) deleteFloor(ctx context.Context) error {
-	if err := s.client.Delete(ctx, floorService()); err != nil {
-		return err
-	}
 	return s.each(ctx, s.shape.floor(), func(ctx context.Context, set *appsv1.StatefulSet) error {
 		return s.client.Delete(ctx, set, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
+}
+
+// floorGone: the Service stays until its pods are gone, as that of a set does in a
+// rollout, which is measured against the floor.
+func (s *stage) floorGone(ctx context.Context) (seen string, over bool, err error) {
+	seen, over, err = s.nothingLeft(floorLabel)(ctx)
+	if err != nil || !over {
+		return seen, false, err
+	}
+	return seen, true, s.client.Delete(ctx, floorService())
 }
 
 func (s *stage) each(ctx context.Context, sets []*appsv1.StatefulSet, do func(context.Context, *appsv1.StatefulSet) error) error {
