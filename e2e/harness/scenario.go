@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,9 +43,13 @@ func (o *Observer) Key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: o.namespace, Name: name}
 }
 
+// patience is for objects whose managers write their status several times a second, while
+// a machine that is busy takes as long for a read and a write.
+var patience = wait.Backoff{Steps: 16, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
+
 // Change updates an object to what is made of it, again if somebody else did in between.
 func Change[T client.Object](ctx context.Context, c client.Client, key client.ObjectKey, object T, change func(T) client.Object) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	return retry.RetryOnConflict(patience, func() error {
 		if err := c.Get(ctx, key, object); err != nil {
 			return err
 		}
