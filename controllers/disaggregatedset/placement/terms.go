@@ -87,7 +87,10 @@ func (s Slice) apart() []corev1.PodAffinityTerm {
 		requirement(dsv1.SetNameLabelKey, metav1.LabelSelectorOpNotIn, s.Set),
 	)
 	elsewhere := s.term(requirement(dsv1.SetNameLabelKey, metav1.LabelSelectorOpExists))
+	// Schedulers before 1.37 also ask the selector about a namespace without labels, and
+	// take an answer of yes for every namespace, this one included.
 	elsewhere.NamespaceSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		requirement(corev1.LabelMetadataName, metav1.LabelSelectorOpExists),
 		requirement(corev1.LabelMetadataName, metav1.LabelSelectorOpNotIn, s.Namespace),
 	}}
 	return []corev1.PodAffinityTerm{siblings, others, elsewhere}

@@ -23,8 +23,8 @@ func of(namespace, set, slice, role string) pod {
 	return pod{namespace, labels.Set{dsv1.SetNameLabelKey: set, dsv1.SliceLabelKey: slice, dsv1.RoleLabelKey: role}}
 }
 
-// matches decides as the scheduler does: a term without namespace selector is
-// about the pod's own namespace.
+// matches decides as schedulers do: a term without namespace selector is about the
+// pod's own namespace. Those before 1.37 look at no labels of a namespace besides.
 func matches(t *testing.T, term corev1.PodAffinityTerm, own string, p pod) bool {
 	t.Helper()
 	selector := func(s *metav1.LabelSelector) labels.Selector {
@@ -36,7 +36,8 @@ func matches(t *testing.T, term corev1.PodAffinityTerm, own string, p pod) bool 
 	}
 	inNamespace := own == p.namespace
 	if term.NamespaceSelector != nil {
-		inNamespace = selector(term.NamespaceSelector).Matches(labels.Set{corev1.LabelMetadataName: p.namespace})
+		namespaces := selector(term.NamespaceSelector)
+		inNamespace = namespaces.Matches(labels.Set{corev1.LabelMetadataName: p.namespace}) || namespaces.Matches(labels.Set{})
 	}
 	return inNamespace && selector(term.LabelSelector).Matches(p.labels)
 }
