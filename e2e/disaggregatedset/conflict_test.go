@@ -41,8 +41,11 @@ var _ = Describe("Names", func() {
 		s.get(theirs.Name, kept)
 		Expect(kept.ResourceVersion).To(Equal(theirs.ResourceVersion))
 		Expect(shared.Client.Delete(s.ctx, theirs)).To(Succeed())
+		s.await("all Services", func() (string, bool) {
+			found := s.services()
+			return strings.Join(found, " "), len(found) == 4
+		})
 		s.awaitAvailable()
-		Expect(s.services()).To(HaveLen(4))
 		Expect(s.History().Told(set, dsv1.ReasonNameConflict)).To(Equal(1))
 	})
 
