@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintln(stdout, "disaggregatedset-manager", buildVersion())
 		return err
 	}
-	logger := zap.New(zap.UseFlagOptions(&options.zap), zap.WriteTo(stderr), zap.RawZapOpts(encodeLazily))
+	logger := zap.New(zap.UseFlagOptions(&options.zap), zap.WriteTo(stderr))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
