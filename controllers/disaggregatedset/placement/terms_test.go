@@ -89,6 +89,22 @@ func TestNoneAddsNothing(t *testing.T) {
 	}
 }
 
+// What a set has that was made before the selector asked whether there is a label: its
+// pods must not be restarted for it.
+func TestRemoveKnowsTheTermsOfBefore(t *testing.T) {
+	spec := &corev1.PodSpec{}
+	Add(spec, Slice{Namespace: "ns", Set: "llm", Type: dsv1.ExclusiveTopologyPlacement, Topology: rack})
+	terms := spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	asked := terms[len(terms)-1].NamespaceSelector
+	if len(asked.MatchExpressions) != 2 {
+		t.Fatalf("the last term selects namespaces by %v", asked)
+	}
+	asked.MatchExpressions = asked.MatchExpressions[1:]
+	if Remove(spec); spec.Affinity != nil {
+		t.Errorf("left after removing: %v", spec.Affinity)
+	}
+}
+
 func TestRemoveLeavesTheUsersTerms(t *testing.T) {
 	users := corev1.PodAffinityTerm{
 		TopologyKey:   rack,
