@@ -25,8 +25,8 @@ attempt = left=$(ATTEMPTS); until ( $(1) ); do left=$$((left-1)); [ $$left -gt 0
   echo "FLAKED, if it passes now: run once more"; done
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
-# Without the traces of gRPC the linker leaves out every method that nobody calls: a fifth
-# of the programs, and of the memory that they hold.
+# Without the traces of gRPC the linker leaves out every method that nobody calls, a fifth
+# of the programs. Dockerfile and e2e/managers build with the same tag.
 TAGS := grpcnotrace
 INTEGRATION := $(shell git grep -l '^//go:build integration' -- 'apis/*_test.go' 'cmd/*_test.go' 'controllers/*_test.go' | xargs -r dirname | sort -u | sed 's|^|./|')
 
