@@ -78,10 +78,13 @@ func BuildPlugin(ctx context.Context, checkout string) error {
 // ProgramDir is where programs are built into.
 func ProgramDir(checkout string) string { return filepath.Join(checkout, "bin") }
 
-// build makes a program of cmd/, with the tags that images have.
+// tags are those that images are built with. Makefile and Dockerfile name the same.
+const tags = "grpcnotrace"
+
+// build makes a program of cmd/.
 func build(ctx context.Context, checkout, name string) (string, error) {
 	program := filepath.Join(ProgramDir(checkout), name)
-	command := exec.CommandContext(ctx, "go", "build", "-tags", "grpcnotrace", "-o", program, "./cmd/"+name)
+	command := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", program, "./cmd/"+name)
 	command.Dir = checkout
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
