@@ -35,6 +35,10 @@ func (r reader) get(ctx context.Context, key types.NamespacedName, obj client.Ob
 	if r.cached.Get(ctx, key, obj, client.UnsafeDisableDeepCopy) == nil {
 		return true, nil
 	}
+	return r.getLive(ctx, key, obj)
+}
+
+func (r reader) getLive(ctx context.Context, key types.NamespacedName, obj client.Object) (bool, error) {
 	err := r.live.Get(ctx, key, obj)
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -47,17 +51,31 @@ func (r reader) get(ctx context.Context, key types.NamespacedName, obj client.Ob
 const maxChain = 5
 
 // belongs says whether the owner chain of a pod ends in the set of that name. A
-// chain that breaks off, as while a group is being deleted, belongs to nobody.
+// chain that breaks off, as while a group is being deleted, belongs to nobody. Only
+// the API server can say so: the cache may show an owner as it was before the set
+// adopted it, and a pod that passes as it is never becomes a member of a group.
 func (r reader) belongs(ctx context.Context, pod *corev1.Pod, set string) (bool, error) {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || !isKind(owner, statefulSetKind) && !isKind(owner, replicaSetKind) {
 		return false, nil
 	}
+	ours, err := endsIn(ctx, r.get, pod.Namespace, owner, set)
+	if err != nil || ours {
+		return ours, err
+	}
+	return endsIn(ctx, r.getLive, pod.Namespace, owner, set)
+}
+
+// getter is false if the object does not exist.
+type getter func(ctx context.Context, key types.NamespacedName, obj client.Object) (bool, error)
+
+// endsIn follows a chain of owners to its end.
+func endsIn(ctx context.Context, get getter, namespace string, owner *metav1.OwnerReference, set string) (bool, error) {
 	for range maxChain {
 		if isSet(owner) {
 			return owner.Name == set, nil
 		}
-		next, err := r.controllerOf(ctx, pod.Namespace, owner)
+		next, err := controllerOf(ctx, get, namespace, owner)
 		if err != nil || next == nil {
 			return false, err
 		}
@@ -68,7 +86,7 @@ func (r reader) belongs(ctx context.Context, pod *corev1.Pod, set string) (bool,
 
 // controllerOf is the controller of an owner, nil if it has none, does not exist,
 // or is of a kind that no pod of ours has above it.
-func (r reader) controllerOf(ctx context.Context, namespace string, owner *metav1.OwnerReference) (*metav1.OwnerReference, error) {
+func controllerOf(ctx context.Context, get getter, namespace string, owner *metav1.OwnerReference) (*metav1.OwnerReference, error) {
 	var obj client.Object
 	switch {
 	case isKind(owner, statefulSetKind):
@@ -82,7 +100,7 @@ func (r reader) controllerOf(ctx context.Context, namespace string, owner *metav
 	default:
 		return nil, nil
 	}
-	found, err := r.get(ctx, types.NamespacedName{Namespace: namespace, Name: owner.Name}, obj)
+	found, err := get(ctx, types.NamespacedName{Namespace: namespace, Name: owner.Name}, obj)
 	if err != nil {
 		return nil, fmt.Errorf("owner %s %s/%s: %w", owner.Kind, namespace, owner.Name, err)
 	}

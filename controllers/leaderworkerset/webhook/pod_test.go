@@ -43,6 +43,8 @@ func TestPodsOfASetAreAdmitted(t *testing.T) {
 		"worker, nothing cached":       {sampleWorker(set), nil, append(chainOfSample(), set), 3, ""},
 		"worker, its owner uncached":   {sampleWorker(set), chainOfSample()[:2], chainOfSample(), 1, ""},
 		"worker of a None set":         {sampleWorker(set), noneChain, nil, 0, ""},
+		"leader, cached as orphaned":   {sampleLeader(set), []client.Object{statefulSet("sample", nil), set}, chainOfSample(), 1, "Parallel"},
+		"worker, cached as orphaned":   {sampleWorker(set), []client.Object{statefulSet("sample-1", nil)}, noneChain, 1, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
