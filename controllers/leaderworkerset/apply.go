@@ -35,6 +35,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, p *plan) *out
 	if hasRevision && !p.Awaited && w.ensure(ctx, p.Leaders) {
 		w.deleteLeaders(ctx, p.Delete)
 	}
+	w.replaceUnadmitted(ctx, p.Unadmitted)
 	w.deleteRevisions(ctx, p.Superfluous)
 	return w.out
 }

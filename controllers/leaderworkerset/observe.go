@@ -31,12 +31,13 @@ type observation struct {
 
 	ReplicaSets []*appsv1.ReplicaSet // of Deployment
 
-	Groups    []groupState // in the order of their indices
-	Workers   []*appsv1.StatefulSet
-	Unplaced  *unplaced
-	Revisions []*appsv1.ControllerRevision // of the set, Orphans included
-	Orphans   []*appsv1.ControllerRevision // a predecessor's without an owner, to be taken over
-	Leaving   []*appsv1.ControllerRevision // a predecessor's, whose names are not free yet
+	Groups     []groupState // in the order of their indices
+	Workers    []*appsv1.StatefulSet
+	Unplaced   *unplaced
+	Unadmitted []unadmitted
+	Revisions  []*appsv1.ControllerRevision // of the set, Orphans included
+	Orphans    []*appsv1.ControllerRevision // a predecessor's without an owner, to be taken over
+	Leaving    []*appsv1.ControllerRevision // a predecessor's, whose names are not free yet
 
 	Scheduling schedulingState
 
@@ -122,6 +123,7 @@ func (r *Reconciler) observeGroups(ctx context.Context, seen *observation) error
 	m := seen.members()
 	m.leaders, m.workers, m.unschedulable = pointers(pods.Items), pointers(workers.Items), pointers(unschedulable.Items)
 	seen.Groups, seen.Unplaced = groupsOf(m)
+	seen.Unadmitted = unadmittedOf(m)
 	seen.Workers = ownWorkers(m)
 	if err := r.observeScheduling(ctx, seen, m); err != nil {
 		return err

@@ -23,6 +23,7 @@ type plan struct {
 	Awaited     bool         // it is not made before what its pods refer to
 	Rollout     rollout.Plan // with Ordinal identity
 	Delete      []objectRef  // leaders that the rollout replaces
+	Unadmitted  unadmittedPlan
 	RolledOut   bool
 	Superfluous []*appsv1.ControllerRevision
 
@@ -49,7 +50,8 @@ func makePlan(seen *observation) (*plan, error) {
 	p.Current = leaders.current(seen, p.Revision.Key)
 	p.Counts = planCounts(seen, leaders.counts(seen, p.Revision.Key, p.Current))
 	p.Tally = leaders.tally(seen, p.Revision.Key, p.Current)
-	p.Obstacles = obstaclesOf(seen, p.Tally)
+	p.Unadmitted = planUnadmitted(seen.Unadmitted, seen.Now)
+	p.Obstacles = obstaclesOf(seen, p)
 	if p.Service, err = planService(seen, p.Revision.Key, p.Current); err != nil {
 		return nil, err
 	}
@@ -125,17 +127,20 @@ func planStatefulSet(seen *observation, key string, spec rollout.Spec) (wanted, 
 }
 
 // obstaclesOf are the reasons, seen without a write, why groups are not there.
-func obstaclesOf(seen *observation, t tally) []obstacle {
+func obstaclesOf(seen *observation, p *plan) []obstacle {
 	var found []obstacle
 	for _, reporter := range reporters(seen.Reports) {
 		if problem := seen.Reports[reporter].Problem; problem != nil {
 			found = append(found, obstacle{problem.Reason, problem.Message})
 		}
 	}
+	if p.Unadmitted.Message != "" {
+		found = append(found, obstacle{lwsv1.ReasonFailedCreate, p.Unadmitted.Message})
+	}
 	if seen.CreateFailure != "" {
 		found = append(found, obstacle{lwsv1.ReasonFailedCreate, seen.CreateFailure})
 	}
-	if seen.Unplaced != nil && t.Unschedulable > 0 {
+	if t := p.Tally; seen.Unplaced != nil && t.Unschedulable > 0 {
 		found = append(found, obstacle{lwsv1.ReasonGroupUnschedulable, fmt.Sprintf(
 			"%s be scheduled; pod %s: %s", replicasCannot(t.Unschedulable), seen.Unplaced.Pod, seen.Unplaced.Text)})
 	}
