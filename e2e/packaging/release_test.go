@@ -14,10 +14,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
+	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 	"sigs.k8s.io/lws/apis/leaderworkerset/v1/lwstest"
 	"sigs.k8s.io/lws/e2e/managers"
 )
@@ -118,6 +120,16 @@ func newSet(name string) *lwstest.Builder {
 	template := lwstest.PodTemplate("worker")
 	template.Spec.TerminationGracePeriodSeconds = new(int64(1))
 	return lwstest.New(name).Namespace("default").Replicas(2).Size(2).WorkerTemplate(template)
+}
+
+// leaderOf is the leader of the first group of a set, which may be on its way: then it
+// has no UID.
+func leaderOf(ctx context.Context, set string) *corev1.Pod {
+	GinkgoHelper()
+	leader := &corev1.Pod{}
+	err := env.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: set + "-0"}, leader)
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return leader
 }
 
 func create(ctx context.Context, obj client.Object) {
@@ -271,6 +283,8 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("removes lws first: disaggregatedset and all sets stay, and other pods start", func(ctx SpecContext) {
+		create(ctx, newSet("unattended").Replicas(1).Obj())
+		Eventually(available).WithArguments(ctx, "unattended").Should(Equal("True"))
 		lws.uninstall(ctx)
 		unharmed(ctx)
 		Expect(env.Client.Get(ctx, client.ObjectKey{Name: "leaderworkersets.leaderworkerset.x-k8s.io"}, &apiextensionsv1.CustomResourceDefinition{})).To(Succeed())
@@ -286,14 +300,29 @@ var _ = Describe("Helm", Ordered, func() {
 			Spec:       lwstest.PodTemplate("c").Spec,
 		}
 		Expect(env.Client.Create(ctx, pod)).To(Succeed())
+
+		By("losing a leader, which its StatefulSet makes again")
+		lost := leaderOf(ctx, "unattended")
+		Expect(env.Client.Delete(ctx, lost)).To(Succeed())
+		Eventually(func(g Gomega) {
+			made := leaderOf(ctx, "unattended")
+			g.Expect(made.UID).NotTo(BeElementOf(lost.UID, types.UID("")))
+			g.Expect(made.Labels).NotTo(HaveKey(lwsv1.GroupIndexLabelKey), "nobody admits it")
+		}).WithContext(ctx).Should(Succeed())
 	})
 
-	It("brings lws back to sets that waited", func(ctx SpecContext) {
+	It("brings lws back to sets that waited, and to one that lost its leader", func(ctx SpecContext) {
 		set := newSet("waited").Replicas(1).Obj()
 		create(ctx, set)
 		lws.install(ctx, chart("lws"))
 		lws.run(ctx)
 		Eventually(available).WithArguments(ctx, "waited").Should(Equal("True"))
+		Eventually(func(g Gomega) {
+			g.Expect(leaderOf(ctx, "unattended").Labels).To(HaveKeyWithValue(lwsv1.GroupIndexLabelKey, "0"), "another leader is admitted")
+			said, err := available(ctx, "unattended")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(said).To(Equal("True"))
+		}).WithContext(ctx).Should(Succeed())
 		unharmed(ctx)
 		for _, r := range []*release{ds, lws} {
 			r.uninstall(ctx)
