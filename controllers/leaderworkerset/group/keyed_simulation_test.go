@@ -279,7 +279,7 @@ func TestCountsFollowPairs(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := newSimulation(t, seed, hashed(func(b *lwstest.Builder) { b.Replicas(1).MaxGroupRestarts(1000) }))
 			for range failures {
-				s.run(0, 0)
+				s.run(0, int(seed%3))
 				for _, p := range liveOnes[*corev1.Pod](s.model) {
 					if !identity.IsLeader(p) || s.disturbed[p.UID] != "" {
 						continue
@@ -290,7 +290,7 @@ func TestCountsFollowPairs(t *testing.T) {
 					})
 				}
 			}
-			s.run(0, 0)
+			s.run(0, int(seed%3))
 			s.expectRest()
 			counts, _ := ReadCounts(s.live[modelKey("LeaderWorkerSet", "x")].(*lwsv1.LeaderWorkerSet))
 			for _, p := range liveOnes[*corev1.Pod](s.model) {

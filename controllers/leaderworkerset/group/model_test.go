@@ -87,6 +87,9 @@ func (m *model) create(obj client.Object) error {
 	obj.SetUID(types.UID(fmt.Sprintf("%s-%d", obj.GetName(), m.version+1)))
 	obj.SetCreationTimestamp(metav1.NewTime(m.now))
 	obj.SetGeneration(1)
+	if p, ok := obj.(*corev1.Pod); ok && p.Spec.TerminationGracePeriodSeconds == nil {
+		p.Spec.TerminationGracePeriodSeconds = new(int64(30)) // the default
+	}
 	stored := clone(obj)
 	m.store(nil, stored)
 	obj.SetResourceVersion(stored.GetResourceVersion())

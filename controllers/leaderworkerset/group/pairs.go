@@ -199,20 +199,32 @@ func hasEnded(p *corev1.Pod) bool {
 }
 
 // wentAt is when the deletion of a leader was requested, or when it ended if that was
-// before, zero for a leader that stands. The deletion timestamp is when the grace
-// period is over.
+// before, zero for a leader that stands. Of a deletion that may be earlier it is the
+// earliest time that it can have been: see requestedAt.
 func wentAt(p *corev1.Pod) time.Time {
-	var at time.Time
-	if p.DeletionTimestamp != nil {
-		at = p.DeletionTimestamp.Time
-		if grace := p.DeletionGracePeriodSeconds; grace != nil {
-			at = at.Add(-time.Duration(*grace) * time.Second)
-		}
-	}
+	at := requestedAt(p)
 	if ended := condition(p, corev1.ContainersReady).LastTransitionTime; hasEnded(p) && !ended.IsZero() {
 		if at.IsZero() || ended.Time.Before(at) {
 			at = ended.Time
 		}
 	}
 	return at
+}
+
+// requestedAt is when the deletion of a pod was requested at the earliest, zero if it was
+// not. The deletion timestamp is when the grace period is over. When the node agent has
+// ended the pod it asks for a deletion without grace, and if something still waits for
+// its dependents the API server makes the timestamp that moment: then the period that
+// the pod had is all that is known of the time before.
+func requestedAt(p *corev1.Pod) time.Time {
+	if p.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	grace := int64(0)
+	for _, seconds := range []*int64{p.DeletionGracePeriodSeconds, p.Spec.TerminationGracePeriodSeconds} {
+		if seconds != nil {
+			grace = max(grace, *seconds)
+		}
+	}
+	return p.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
 }

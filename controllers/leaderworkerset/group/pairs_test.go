@@ -142,10 +142,19 @@ func TestWentAt(t *testing.T) {
 			}}
 		}
 	}
+	// with is what its template and its deletion say.
+	with := func(period, left int64) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.TerminationGracePeriodSeconds, p.DeletionGracePeriodSeconds = &period, &left
+		}
+	}
 	tests := map[string]struct {
 		pod  *corev1.Pod
 		want time.Time
 	}{
+		"its node agent is done": {keyedPod("a", leaving(0), with(20, 0)), testStart.Add(10 * time.Second)},
+		"with a longer period":   {keyedPod("a", leaving(30*time.Second), with(20, 60)), testStart},
+		"with a shorter period":  {keyedPod("a", leaving(0), with(20, 10)), testStart.Add(10 * time.Second)},
 		"stands":                 {keyedPod("a"), time.Time{}},
 		"is deleted":             {keyedPod("a", leaving(2*time.Second)), testStart.Add(2 * time.Second)},
 		"has ended":              {keyedPod("a", endedAt(time.Second)), testStart.Add(time.Second)},

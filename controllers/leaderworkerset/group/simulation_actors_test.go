@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -149,14 +150,21 @@ func (s *simulation) runSomething() bool {
 	return ok
 }
 
-// endSomething is a step of a node agent that ends a pod.
+// endSomething is a step of a node agent that ends a pod, which takes a second. What it
+// asks for then is a deletion without grace, from which on the API server shows that
+// moment as the time of the deletion.
 func (s *simulation) endSomething() bool {
 	p, ok := pick(s, slices.DeleteFunc(liveOnes[*corev1.Pod](s.model), func(p *corev1.Pod) bool {
 		return p.DeletionTimestamp == nil || !s.isRunning(p)
 	}))
 	if ok {
 		s.note("%s ends", p.UID)
-		s.update(p, func(obj client.Object) { obj.(*corev1.Pod).Status.Phase = corev1.PodSucceeded })
+		s.now = s.now.Add(time.Second)
+		s.update(p, func(obj client.Object) {
+			obj.(*corev1.Pod).Status.Phase = corev1.PodSucceeded
+			obj.SetDeletionTimestamp(&metav1.Time{Time: s.now})
+			obj.SetDeletionGracePeriodSeconds(new(int64(0)))
+		})
 	}
 	return ok
 }

@@ -26,13 +26,18 @@ func StripPod(obj any) (any, error) {
 	if hasCost {
 		p.Annotations[corev1.PodDeletionCost] = cost
 	}
+	grace := p.Spec.TerminationGracePeriodSeconds
+	if p.DeletionTimestamp == nil {
+		grace = nil // it is read of pods that go
+	}
 	p.Spec = corev1.PodSpec{
-		NodeName:        once(p.Spec.NodeName),
-		SchedulingGates: p.Spec.SchedulingGates,
-		SchedulingGroup: p.Spec.SchedulingGroup,
-		ReadinessGates:  p.Spec.ReadinessGates,
-		InitContainers:  keptContainers(p.Spec.InitContainers),
-		Containers:      keptContainers(p.Spec.Containers),
+		TerminationGracePeriodSeconds: grace,
+		NodeName:                      once(p.Spec.NodeName),
+		SchedulingGates:               p.Spec.SchedulingGates,
+		SchedulingGroup:               p.Spec.SchedulingGroup,
+		ReadinessGates:                p.Spec.ReadinessGates,
+		InitContainers:                keptContainers(p.Spec.InitContainers),
+		Containers:                    keptContainers(p.Spec.Containers),
 	}
 	p.Status = corev1.PodStatus{
 		Phase:                 p.Status.Phase,

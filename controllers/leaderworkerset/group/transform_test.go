@@ -2,6 +2,7 @@ package group
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 		p.Spec.Containers = []corev1.Container{{Name: "main", Image: "i", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"cpu": resource.MustParse("1")},
 		}}}
+		p.Spec.TerminationGracePeriodSeconds = new(int64(30))
 		p.Spec.Volumes = []corev1.Volume{{Name: "v"}}
 		p.Status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes"},
@@ -40,6 +42,7 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 		"a label of the user's": stripped.Labels["app"] != "",
 		"an annotation":         stripped.Annotations["note"] != "",
 		"containers":            len(stripped.Spec.Containers) > 0,
+		"the grace period":      stripped.Spec.TerminationGracePeriodSeconds != nil,
 		"volumes":               len(stripped.Spec.Volumes) > 0,
 		"statuses":              len(stripped.Status.ContainerStatuses) > 0,
 		"addresses":             len(stripped.Status.PodIPs) > 0,
@@ -49,6 +52,13 @@ func TestStripPodKeepsWhatIsRead(t *testing.T) {
 		if kept {
 			t.Errorf("%s kept", what)
 		}
+	}
+	going := keyedPod("a", leaving(time.Second), func(p *corev1.Pod) {
+		p.DeletionGracePeriodSeconds, p.Spec.TerminationGracePeriodSeconds = new(int64(0)), new(int64(30))
+	})
+	when := wentAt(going)
+	if _, err := StripPod(going); err != nil || !wentAt(going).Equal(when) {
+		t.Errorf("a leader that goes began to at %s, to the cache at %s, %v", when, wentAt(going), err)
 	}
 	other := &corev1.Node{}
 	if got, err := StripPod(other); err != nil || got != any(other) {
