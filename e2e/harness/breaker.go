@@ -174,5 +174,6 @@ func isCounted(r *http.Request) bool {
 	}
 	return slices.ContainsFunc([]string{
 		"/pods", "/services", "/statefulsets", "/deployments", "/controllerrevisions", "/leaderworkersets",
+		"/podgroups", "/workloads",
 	}, func(kind string) bool { return strings.Contains(r.URL.Path, kind) })
 }

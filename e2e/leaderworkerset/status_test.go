@@ -134,7 +134,7 @@ var _ = Describe("The status", func() {
 		Eventually(func() int { return s.History().Told("refused", lwsv1.ReasonFailedCreate) }).
 			WithTimeout(patience).Should(BeNumerically(">=", 1))
 		s.remove(quota)
-		s.nudge() // by now it may wait for many minutes before it tries again
+		s.env.Nudge(s.ctx, s.namespace) // by now it may wait for many minutes before it tries again
 		s.awaitAvailable("refused")
 	})
 })

@@ -112,10 +112,14 @@ func (s *scenario) create(set *lwstest.Builder) string {
 // change updates a set, again if somebody else did in between.
 func (s *scenario) change(name string, change func(*lwsv1.LeaderWorkerSet)) {
 	GinkgoHelper()
-	Expect(harness.Change(s.ctx, s.env.Client, s.Key(name), &lwsv1.LeaderWorkerSet{}, func(set *lwsv1.LeaderWorkerSet) client.Object {
+	Expect(s.tryChange(name, change)).To(Succeed())
+}
+
+func (s *scenario) tryChange(name string, change func(*lwsv1.LeaderWorkerSet)) error {
+	return harness.Change(s.ctx, s.env.Client, s.Key(name), &lwsv1.LeaderWorkerSet{}, func(set *lwsv1.LeaderWorkerSet) client.Object {
 		change(set)
 		return set
-	})).To(Succeed())
+	})
 }
 
 // settle makes a change and waits until the set is available with it.
