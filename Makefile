@@ -14,9 +14,9 @@ PROGRAMS := lws-manager disaggregatedset-manager
 PLATFORMS ?= linux/amd64 linux/arm64 linux/s390x linux/ppc64le
 REGISTRY ?= localhost
 SEED ?= 1
-# The suites beside that of leaderworkerset. Workload-aware scheduling is served by the
-# newest Kubernetes only.
-SUITES := $(if $(filter 1.37,$(KUBE)),./scheduling) ./packaging ./disaggregatedset
+# Suites that wait more than they work, and measure nothing, run side by side.
+# Workload-aware scheduling is served by the newest Kubernetes only.
+SIDE_BY_SIDE := $(if $(filter 1.37,$(KUBE)),suite-scheduling) suite-packaging
 # How often what fails is run. What passes in a second attempt is flaky, which is broken,
 # and is reported as FLAKED; CI allows it rather than throw away all that passed.
 ATTEMPTS ?= 1
@@ -84,8 +84,12 @@ e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	@$(call attempt,cd e2e/cluster && go test -p 1 ./...)
 	@$(call attempt,cd e2e/rules && go test ./...)
 	@$(call attempt,cd e2e && go test -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$'))
-	@for suite in $(SUITES); do $(call attempt,cd e2e && $(GINKGO) $$suite) || exit; done
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(SIDE_BY_SIDE)
+	@$(MAKE) --no-print-directory suite-disaggregatedset
 	@$(call attempt,cd e2e && $(GINKGO) -procs=$(E2E_PROCS) ./leaderworkerset)
+
+suite-%:
+	@$(call attempt,cd e2e && $(GINKGO) ./$*)
 
 test: unit integration e2e ## All tests, the fast ones first
 

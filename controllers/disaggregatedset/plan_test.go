@@ -230,6 +230,9 @@ func TestStatusReasons(t *testing.T) {
 			values := map[string]metav1.ConditionStatus{}
 			for _, c := range status.Conditions {
 				values[c.Type] = c.Status
+				if c.Message == "" || strings.HasSuffix(c.Message, ": ") {
+					t.Errorf("%s says %q, which tells nobody what is missing", c.Type, c.Message)
+				}
 				if c.Type == dsv1.ConditionProgressing && c.Reason != tc.want {
 					t.Errorf("reason %s (%s), want %s", c.Reason, c.Message, tc.want)
 				}

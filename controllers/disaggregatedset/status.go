@@ -145,6 +145,9 @@ func progressOf(seen *observation, out *outcome) progress {
 		rolling = rolling || len(s.Old) > 0
 		scaling = scaling || what != ""
 	}
+	for _, s := range seen.Surplus {
+		details = append(details, fmt.Sprintf("slice %d is no longer wanted", s.Index))
+	}
 	message := strings.Join(details, "; ")
 	switch {
 	case rolling:
