@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"net"
 	"path/filepath"
+	"regexp"
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
@@ -188,4 +191,44 @@ func (c *certified) renewed(ctx context.Context, how func(context.Context)) {
 		g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
 		g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
 	}).Should(Succeed())
+}
+
+// changeAuthority deletes the Secret of its authority and returns the authority before
+// and the one that cert-manager makes, which has another key.
+func (c *certified) changeAuthority(ctx context.Context) (before, after *x509.Certificate) {
+	GinkgoHelper()
+	issued(ctx, c.namespace(), c.name+"-ca")
+	before, err := c.certificateOf(ctx, c.name+"-ca-cert")
+	Expect(err).NotTo(HaveOccurred())
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(), Name: c.name + "-ca-cert"}}
+	Expect(env.Client.Delete(ctx, secret)).To(Succeed())
+	Eventually(func(g Gomega) {
+		after, err = c.certificateOf(ctx, c.name+"-ca-cert")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(after).NotTo(BeNil(), "the authority was not issued again")
+	}).Should(Succeed())
+	Expect(after.PublicKey).NotTo(Equal(before.PublicKey), "the authority kept a key that was deleted")
+	issued(ctx, c.namespace(), c.name+"-ca")
+	return before, after
+}
+
+// trustsOnly has the API server trust the authority of the Secret that is served and no
+// other, with what the documentation says.
+func (c *certified) trustsOnly(ctx context.Context) {
+	GinkgoHelper()
+	secret := &corev1.Secret{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace(), Name: c.secret}, secret)).To(Succeed())
+	found, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "--output=yaml",
+		"mutatingwebhookconfiguration/"+c.name+"-mutating-webhook-configuration",
+		"validatingwebhookconfiguration/"+c.name+"-validating-webhook-configuration")
+	Expect(err).NotTo(HaveOccurred())
+	authority := []byte("caBundle: " + base64.StdEncoding.EncodeToString(secret.Data["ca.crt"]))
+	_, err = managers.Kubectl(ctx, env.Cluster, regexp.MustCompile("caBundle: .*").ReplaceAll(found, authority), "replace", "-f", "-")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(c.authorities(ctx)).To(HaveEach(Equal(string(secret.Data["ca.crt"]))))
+}
+
+// written is a certificate as Secrets and caBundles have it.
+func written(certificate *x509.Certificate) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}))
 }
