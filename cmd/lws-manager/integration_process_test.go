@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -190,11 +191,12 @@ func trust(ctx context.Context) []byte {
 
 // callAll has the API server call the webhooks again and again, asks all replicas whether
 // they are ready, and shakes hands with them as the API server does. What it returns ends
-// that and tells what went wrong.
+// that after some rounds more and tells what went wrong.
 func callAll(ctx context.Context, replicas ...*replica) (end func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var failures []error
-	rounds, ended := 0, make(chan struct{})
+	var rounds atomic.Int32
+	ended := make(chan struct{})
 	go func() {
 		defer GinkgoRecover()
 		defer close(ended)
@@ -214,13 +216,15 @@ func callAll(ctx context.Context, replicas ...*replica) (end func() error) {
 					failures = append(failures, connection.Close())
 				}
 			}
-			rounds++
+			rounds.Add(1)
 		}
 	}()
 	return func() error {
-		defer GinkgoWriter.Printf("%d rounds\n", rounds)
+		GinkgoHelper()
+		Eventually(rounds.Load).Should(BeNumerically(">", rounds.Load()+5))
 		cancel()
 		<-ended
+		GinkgoWriter.Printf("%d rounds\n", rounds.Load())
 		return errors.Join(failures...)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -178,19 +179,29 @@ func (c *certified) servedByWebhooks(ctx context.Context) (*x509.Certificate, er
 // serves it.
 func (c *certified) renewed(ctx context.Context, how func(context.Context)) {
 	GinkgoHelper()
+	c.renewing(ctx, how)()
+}
+
+// renewing lets cert-manager issue a certificate anew. What it returns waits until the
+// process serves it.
+func (c *certified) renewing(ctx context.Context, how func(context.Context)) (await func()) {
+	GinkgoHelper()
 	before, err := c.servedByWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	issued(ctx, c.namespace(), c.name+"-serving-cert")
 	how(ctx)
-	Eventually(func(g Gomega) {
-		stored, err := c.certificateOf(ctx, c.secret)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(stored).NotTo(BeNil(), "the certificate was not issued again")
-		served, err := c.servedByWebhooks(ctx)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
-		g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
-	}).Should(Succeed())
+	return func() {
+		GinkgoHelper()
+		Eventually(func(g Gomega) {
+			stored, err := c.certificateOf(ctx, c.secret)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(stored).NotTo(BeNil(), "the certificate was not issued again")
+			served, err := c.servedByWebhooks(ctx)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
+			g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
+		}).Should(Succeed())
+	}
 }
 
 // changeAuthority deletes the Secret of its authority and returns the authority before
@@ -201,6 +212,7 @@ func (c *certified) changeAuthority(ctx context.Context) (before, after *x509.Ce
 	before, err := c.certificateOf(ctx, c.name+"-ca-cert")
 	Expect(err).NotTo(HaveOccurred())
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(), Name: c.name + "-ca-cert"}}
+	deleted := time.Now()
 	Expect(env.Client.Delete(ctx, secret)).To(Succeed())
 	Eventually(func(g Gomega) {
 		after, err = c.certificateOf(ctx, c.name+"-ca-cert")
@@ -209,6 +221,7 @@ func (c *certified) changeAuthority(ctx context.Context) (before, after *x509.Ce
 	}).Should(Succeed())
 	Expect(after.PublicKey).NotTo(Equal(before.PublicKey), "the authority kept a key that was deleted")
 	issued(ctx, c.namespace(), c.name+"-ca")
+	GinkgoWriter.Printf("%s has another authority after %s\n", c.name, time.Since(deleted))
 	return before, after
 }
 
@@ -218,14 +231,18 @@ func (c *certified) trustsOnly(ctx context.Context) {
 	GinkgoHelper()
 	secret := &corev1.Secret{}
 	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace(), Name: c.secret}, secret)).To(Succeed())
+	c.replaceTrust(ctx, string(secret.Data["ca.crt"]))
+}
+
+func (c *certified) replaceTrust(ctx context.Context, authority string) {
+	GinkgoHelper()
 	found, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "--output=yaml",
 		"mutatingwebhookconfiguration/"+c.name+"-mutating-webhook-configuration",
 		"validatingwebhookconfiguration/"+c.name+"-validating-webhook-configuration")
 	Expect(err).NotTo(HaveOccurred())
-	authority := []byte("caBundle: " + base64.StdEncoding.EncodeToString(secret.Data["ca.crt"]))
-	_, err = managers.Kubectl(ctx, env.Cluster, regexp.MustCompile("caBundle: .*").ReplaceAll(found, authority), "replace", "-f", "-")
+	written := []byte("caBundle: " + base64.StdEncoding.EncodeToString([]byte(authority)))
+	_, err = managers.Kubectl(ctx, env.Cluster, regexp.MustCompile("caBundle: .*").ReplaceAll(found, written), "replace", "-f", "-")
 	Expect(err).NotTo(HaveOccurred())
-	Expect(c.authorities(ctx)).To(HaveEach(Equal(string(secret.Data["ca.crt"]))))
 }
 
 // written is a certificate as Secrets and caBundles have it.

@@ -210,19 +210,28 @@ var _ = Describe("cert-manager", Ordered, func() {
 	// The Secret of an authority is what somebody deletes whose key became known.
 	It("changes an authority's key under load, and nothing is refused", func(ctx SpecContext) {
 		load := startLoad(ctx, all, anySet, anySplit, anyMember)
+		befores, afters := map[*certified]*x509.Certificate{}, map[*certified]*x509.Certificate{}
 		for _, c := range all {
-			before, after := c.changeAuthority(ctx)
+			befores[c], afters[c] = c.changeAuthority(ctx)
+		}
+		By("having the new authorities sign what is served")
+		changed := time.Now()
+		var renewals []func()
+		for _, c := range all {
 			Expect(c.process.AwaitReady(ctx)).To(Succeed(), "with what the authority signed that is gone")
-			By("having the new authority of " + c.name + " sign what is served")
-			changed := time.Now()
-			c.renewed(ctx, func(ctx context.Context) { renew(ctx, c.namespace(), c.name+"-serving-cert") })
+			renewals = append(renewals, c.renewing(ctx, func(ctx context.Context) { renew(ctx, c.namespace(), c.name+"-serving-cert") }))
+		}
+		for i, c := range all {
+			renewals[i]()
+			GinkgoWriter.Printf("%s serves what its new authority signed after %s\n", c.name, time.Since(changed))
 			served, err := c.servedByWebhooks(ctx)
 			Expect(err).NotTo(HaveOccurred())
-			Expect(served.CheckSignatureFrom(after)).To(Succeed())
+			Expect(served.CheckSignatureFrom(afters[c])).To(Succeed())
+			Expect(c.authorities(ctx)).To(HaveEach(And(ContainSubstring(written(befores[c])), ContainSubstring(written(afters[c])))))
 			Expect(c.process.AwaitReady(ctx)).To(Succeed())
-			GinkgoWriter.Printf("%s serves what its new authority signed after %s\n", c.name, time.Since(changed))
-			Expect(c.authorities(ctx)).To(HaveEach(And(ContainSubstring(written(before)), ContainSubstring(written(after)))))
-			By("having the API server forget the authority of " + c.name + " before")
+		}
+		By("having the API server forget the authorities before")
+		for _, c := range all {
 			c.trustsOnly(ctx)
 			Expect(c.process.AwaitReady(ctx)).To(Succeed())
 		}
@@ -236,6 +245,19 @@ var _ = Describe("cert-manager", Ordered, func() {
 		}
 	})
 
+	It("trusts an authority again that was forgotten too early", func(ctx SpecContext) {
+		before, after := lws.changeAuthority(ctx)
+		forgotten := time.Now()
+		lws.replaceTrust(ctx, written(after))
+		Eventually(lws.authorities).WithContext(ctx).Should(HaveEach(And(ContainSubstring(written(before)), ContainSubstring(written(after)))))
+		Eventually(func() error {
+			lws.relay.forget()
+			return env.Client.Create(ctx, anySet(), client.DryRunAll)
+		}).Should(Succeed())
+		GinkgoWriter.Printf("trusted again after %s\n", time.Since(forgotten))
+		Expect(lws.process.AwaitReady(ctx)).To(Succeed())
+	})
+
 	It("had all that with the permissions that cert-manager ships", func() {
 		var want []string
 		for _, c := range all {
@@ -245,7 +267,7 @@ var _ = Describe("cert-manager", Ordered, func() {
 			}
 		}
 		Expect(permitted(issuing)).To(ContainElements(want))
-		Expect(permitted(injecting)).To(ConsistOf("update mutatingwebhookconfigurations", "update validatingwebhookconfigurations"))
+		Expect(permitted(injecting)).To(ConsistOf("patch mutatingwebhookconfigurations", "patch validatingwebhookconfigurations"))
 		for _, process := range running {
 			Expect(process.Ended()).To(Succeed())
 		}
