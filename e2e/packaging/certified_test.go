@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"net"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -226,23 +224,31 @@ func (c *certified) changeAuthority(ctx context.Context) (before, after *x509.Ce
 }
 
 // trustsOnly has the API server trust the authority of the Secret that is served and no
-// other, with what the documentation says.
+// other.
 func (c *certified) trustsOnly(ctx context.Context) {
 	GinkgoHelper()
 	secret := &corev1.Secret{}
 	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace(), Name: c.secret}, secret)).To(Succeed())
-	c.replaceTrust(ctx, string(secret.Data["ca.crt"]))
+	c.replaceTrust(ctx, secret.Data["ca.crt"])
 }
 
-func (c *certified) replaceTrust(ctx context.Context, authority string) {
+// replaceTrust writes an authority over all that its webhooks have.
+func (c *certified) replaceTrust(ctx context.Context, authority []byte) {
 	GinkgoHelper()
-	found, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "--output=yaml",
-		"mutatingwebhookconfiguration/"+c.name+"-mutating-webhook-configuration",
-		"validatingwebhookconfiguration/"+c.name+"-validating-webhook-configuration")
-	Expect(err).NotTo(HaveOccurred())
-	written := []byte("caBundle: " + base64.StdEncoding.EncodeToString([]byte(authority)))
-	_, err = managers.Kubectl(ctx, env.Cluster, regexp.MustCompile("caBundle: .*").ReplaceAll(found, written), "replace", "-f", "-")
-	Expect(err).NotTo(HaveOccurred())
+	for _, object := range c.configurations() {
+		Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		switch configuration := object.(type) {
+		case *admissionv1.MutatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				configuration.Webhooks[i].ClientConfig.CABundle = authority
+			}
+		case *admissionv1.ValidatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				configuration.Webhooks[i].ClientConfig.CABundle = authority
+			}
+		}
+		Expect(env.Client.Update(ctx, object)).To(Succeed())
+	}
 }
 
 // written is a certificate as Secrets and caBundles have it.

@@ -248,7 +248,7 @@ var _ = Describe("cert-manager", Ordered, func() {
 	It("trusts an authority again that was forgotten too early", func(ctx SpecContext) {
 		before, after := lws.changeAuthority(ctx)
 		forgotten := time.Now()
-		lws.replaceTrust(ctx, written(after))
+		lws.replaceTrust(ctx, []byte(written(after)))
 		Eventually(lws.authorities).WithContext(ctx).Should(HaveEach(And(ContainSubstring(written(before)), ContainSubstring(written(after)))))
 		Eventually(func() error {
 			lws.relay.forget()
