@@ -261,8 +261,10 @@ var _ = Describe("cert-manager", Ordered, func() {
 	It("had all that with the permissions that cert-manager ships", func() {
 		var want []string
 		for _, c := range all {
-			for _, write := range []string{"create secrets", "patch secrets", "delete secrets", "create certificaterequests",
-				"update certificaterequests/status", "update certificates/status", "update issuers/status"} {
+			for _, write := range []string{
+				"create secrets", "patch secrets", "delete secrets", "create certificaterequests",
+				"update certificaterequests/status", "update certificates/status", "update issuers/status",
+			} {
 				want = append(want, write+" in "+c.namespace())
 			}
 		}
