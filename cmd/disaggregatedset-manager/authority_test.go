@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,8 @@ func authorities(trust []byte) int {
 
 func TestPlanRenewal(t *testing.T) {
 	fresh := mustRenew(t, nil, renewal{authority: true}, start)
+	changed := mustRenew(t, fresh, renewal{authority: true}, start)
+	signed := mustRenew(t, changed, renewal{certificate: true}, start)
 	without := func(key string) map[string][]byte {
 		data := map[string][]byte{}
 		for k, v := range fresh {
@@ -72,6 +75,26 @@ func TestPlanRenewal(t *testing.T) {
 		"the certificate is due": {
 			data: fresh, now: start.Add(certificateLife - renewBefore),
 			want: renewal{certificate: true, reason: "the certificate is due for renewal"},
+		},
+		"after a new authority: until it has been heard of": {
+			data: changed, now: start.Add(time.Second),
+			want: renewal{again: start.Add(settle)},
+		},
+		"after a new authority: the certificate": {
+			data: changed, now: start.Add(settle),
+			want: renewal{certificate: true, reason: "the certificate is due for renewal"},
+		},
+		"after its certificate: until every replica serves it": {
+			data: signed, now: start.Add(time.Second),
+			want: renewal{again: start.Add(retire)},
+		},
+		"then what was before is forgotten": {
+			data: signed, now: start.Add(retire),
+			want: renewal{forget: true, reason: "the newest authority has signed all that is in use"},
+		},
+		"forgotten": {
+			data: mustRenew(t, signed, renewal{forget: true}, start), now: start.Add(retire),
+			want: renewal{again: start.Add(certificateLife - renewBefore)},
 		},
 		"the authority is due": {
 			data: fresh, now: start.Add(authorityLifetime - renewBefore),
@@ -125,7 +148,7 @@ func TestRotationLeavesNoGap(t *testing.T) {
 			t.Fatalf("at %s it does not come to rest", now)
 		}
 		next := planRenewal(data, namesUnderTest, bytes.Equal(trusted, data[trustKey]) && len(trusted) > 0, now)
-		if next.authority || next.certificate {
+		if next.isDue() {
 			before := data[certificateKey]
 			data = mustRenew(t, data, next, now)
 			if next.authority {
@@ -150,7 +173,7 @@ func TestRotationLeavesNoGap(t *testing.T) {
 				}
 			}
 		}
-		if !next.authority && !next.certificate {
+		if !next.isDue() {
 			trusted = data[trustKey]
 			now = next.again
 		}
@@ -161,8 +184,53 @@ func TestRotationLeavesNoGap(t *testing.T) {
 	if certificatesMade < 15 || certificatesMade > 18 {
 		t.Errorf("%d certificates in 12 years, want one every 275 days", certificatesMade)
 	}
-	if n := authorities(data[trustKey]); n != 2 {
-		t.Errorf("%d authorities are trusted, want the newest and the one before", n)
+	if n := authorities(data[trustKey]); n != 1 {
+		t.Errorf("%d authorities are trusted, want only the newest, which has signed all that is in use", n)
+	}
+}
+
+// TestWhatWorksOutlivesItsSecret: somebody empties the Secret, or deletes it.
+func TestWhatWorksOutlivesItsSecret(t *testing.T) {
+	before := mustRenew(t, nil, renewal{authority: true}, start)
+	trust := before[trustKey]
+	served := map[string][]byte{certificateKey: before[certificateKey], privateKey: before[privateKey]}
+	without := func(keys ...string) map[string][]byte {
+		data := maps.Clone(before)
+		for _, key := range keys {
+			delete(data, key)
+		}
+		return data
+	}
+	tests := map[string]struct {
+		data, served map[string][]byte
+		kept         bool
+	}{
+		"everything is gone":                        {served: served, kept: true},
+		"everything is empty":                       {data: map[string][]byte{trustKey: {}, authorityKey: {}, certificateKey: {}, privateKey: {}}, served: served, kept: true},
+		"a replica that has just started finds it":  {},
+		"only what is trusted is gone":              {data: without(trustKey), kept: true},
+		"what is trusted is garbage":                {data: map[string][]byte{trustKey: []byte("garbage")}, served: served, kept: true},
+		"only the certificate remains, with a key":  {data: without(trustKey, authorityKey), kept: true},
+		"only the authority's own key is not there": {data: without(authorityKey), kept: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			data := restored(test.data, join(trust, []byte("\n"), trust), test.served, start)
+			next := planRenewal(data, namesUnderTest, true, start)
+			if !next.authority {
+				t.Fatalf("its authority is not replaced, but %+v", next)
+			}
+			data = mustRenew(t, data, next, start)
+			if n := authorities(data[trustKey]); n != 2 || !bytes.HasSuffix(data[trustKey], trust) {
+				t.Errorf("%d authorities are trusted, want the newest and the one that signed what is served", n)
+			}
+			if kept := bytes.Equal(data[certificateKey], before[certificateKey]); kept != test.kept {
+				t.Errorf("the certificate is kept: %t, want %t", kept, test.kept)
+			}
+		})
+	}
+	if diff := cmp.Diff(before, restored(before, nil, nil, start)); diff != "" {
+		t.Errorf("a Secret that lost nothing (-want +got)\n%s", diff)
 	}
 }
 

@@ -12,12 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
 )
 
 // +kubebuilder:webhookconfiguration:mutating=true,name=disaggregatedset-mutating-webhook-configuration
@@ -25,7 +28,7 @@ import (
 
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=disaggregatedset-mutating-webhook-configuration,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=disaggregatedset-validating-webhook-configuration,verbs=list;watch;patch
-// +kubebuilder:rbac:groups="",namespace=disaggregatedset-system,resources=secrets,resourceNames=disaggregatedset-webhook-server-cert,verbs=list;watch;update
+// +kubebuilder:rbac:groups="",namespace=disaggregatedset-system,resources=secrets,resourceNames=disaggregatedset-webhook-server-cert,verbs=list;watch;create;update;patch
 
 // Names of the webhook configurations that we ship.
 const (
@@ -45,7 +48,13 @@ type certificates struct {
 	names []string
 	ready *gate
 
-	served atomic.Pointer[tls.Certificate]
+	served atomic.Pointer[servedPair]
+}
+
+// servedPair is a certificate with its key, and as the Secret has them.
+type servedPair struct {
+	pair tls.Certificate
+	data map[string][]byte
 }
 
 // setupCertificates adds the certificates to the manager.
@@ -65,7 +74,7 @@ func setupCertificates(mgr ctrl.Manager, c *certificates) error {
 // getCertificate answers a TLS handshake.
 func (c *certificates) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if served := c.served.Load(); served != nil {
-		return served, nil
+		return &served.pair, nil
 	}
 	return nil, errors.New("there is no certificate yet")
 }
@@ -75,8 +84,7 @@ func (c *certificates) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Resu
 	var secret corev1.Secret
 	if err := c.client.Get(ctx, c.secret, &secret); err != nil {
 		if apierrors.IsNotFound(err) {
-			c.ready.close("the Secret %s of the webhooks' certificate does not exist", c.secret)
-			return ctrl.Result{}, nil
+			return ctrl.Result{}, c.create(ctx)
 		}
 		return ctrl.Result{}, fmt.Errorf("get Secret %s: %w", c.secret, err)
 	}
@@ -86,8 +94,9 @@ func (c *certificates) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	now := c.clock.Now()
+	secret.Data = restored(secret.Data, published(configurations), c.servedData(), now)
 	next := planRenewal(secret.Data, c.names, trusts(configurations, secret.Data[trustKey]), now)
-	if next.authority || next.certificate {
+	if next.isDue() {
 		// The write comes back as an event of the Secret.
 		return ctrl.Result{}, c.write(ctx, &secret, next)
 	}
@@ -105,6 +114,21 @@ func (c *certificates) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: next.again.Sub(now)}, nil
 }
 
+// create makes the Secret that somebody deleted, empty as it was installed: whichever
+// replica comes first, the other one changes nothing. What is served goes on working
+// meanwhile. It is an apply, which alone can be allowed for one name.
+func (c *certificates) create(ctx context.Context) error {
+	if c.served.Load() == nil {
+		c.ready.close("the Secret %s of the webhooks' certificate does not exist", c.secret)
+	}
+	empty := applycorev1.Secret(c.secret.Name, c.secret.Namespace)
+	if err := c.client.Apply(ctx, empty, client.FieldOwner(dsv1.FieldManager), client.ForceOwnership); err != nil {
+		return fmt.Errorf("make Secret %s, which does not exist: %w", c.secret, err)
+	}
+	log.FromContext(ctx).Info("the Secret of the webhooks' certificate was deleted and is made anew", "secret", c.secret)
+	return nil
+}
+
 // write stores what is renewed. Somebody else's write in between is a conflict and
 // wins.
 func (c *certificates) write(ctx context.Context, secret *corev1.Secret, next renewal) error {
@@ -117,7 +141,7 @@ func (c *certificates) write(ctx context.Context, secret *corev1.Secret, next re
 	if err := c.client.Update(ctx, secret); err != nil {
 		return fmt.Errorf("update Secret %s: %w", c.secret, err)
 	}
-	log.FromContext(ctx).Info("renewed", "authority", next.authority, "reason", next.reason)
+	log.FromContext(ctx).Info("renewed", "authority", next.authority, "certificate", next.certificate, "reason", next.reason)
 	return nil
 }
 
@@ -126,7 +150,15 @@ func (c *certificates) serve(data map[string][]byte) error {
 	if err != nil {
 		return fmt.Errorf("certificate of Secret %s: %w", c.secret, err)
 	}
-	c.served.Store(&pair)
+	c.served.Store(&servedPair{pair: pair, data: map[string][]byte{certificateKey: data[certificateKey], privateKey: data[privateKey]}})
+	return nil
+}
+
+// servedData is what is served, as the Secret has it.
+func (c *certificates) servedData() map[string][]byte {
+	if served := c.served.Load(); served != nil {
+		return served.data
+	}
 	return nil
 }
 

@@ -12,6 +12,7 @@
 //   - authority: the key pair that signs the certificates of the webhooks, kept in
 //     a Secret together with the certificate that is served. Trust is the list of
 //     authorities that the API server is told to believe.
+//   - succession: which certificate is served while somebody else issues them.
 package main
 
 //go:generate go tool -modfile=../../go.tools.mod controller-gen rbac:roleName=disaggregatedset-manager-role webhook paths=./... paths=../../controllers/disaggregatedset/... output:rbac:dir=../../config/disaggregatedset output:webhook:dir=../../config/disaggregatedset

@@ -72,6 +72,12 @@ func becomeReady(ctx context.Context, set string) (int, error) {
 	return len(all.Items), nil
 }
 
+// admit asks the API server to admit a set without storing it, which calls the
+// webhooks.
+func admit(ctx context.Context) error {
+	return cluster.Create(ctx, dstest.New("admitted").Namespace("default").Obj(), client.DryRunAll)
+}
+
 var _ = Describe("disaggregatedset-manager", Ordered, func() {
 	var first, second *replica
 
@@ -195,10 +201,31 @@ var _ = Describe("disaggregatedset-manager", Ordered, func() {
 		}
 	})
 
-	It("runs twice: both are ready, one leads, the other takes over", func(ctx context.Context) {
+	It("runs twice: both are ready, one leads", func(ctx context.Context) {
 		second = startReplica(ctx)
 		Eventually(second.readiness).Should(Equal(allReady))
 		Expect(second.logged()).NotTo(ContainSubstring(leads))
+	})
+
+	It("goes on with both when somebody deletes the Secret of the certificate, and makes it anew", func(ctx context.Context) {
+		key := client.ObjectKey{Namespace: homeOfTest, Name: "disaggregatedset-webhook-server-cert"}
+		before := &corev1.Secret{}
+		Expect(cluster.Get(ctx, key, before)).To(Succeed())
+		called := callAll(ctx, first, second)
+		Expect(cluster.Delete(ctx, before.DeepCopy())).To(Succeed())
+		Eventually(func(g Gomega, ctx context.Context) {
+			after := &corev1.Secret{}
+			g.Expect(cluster.Get(ctx, key, after)).To(Succeed())
+			g.Expect(after.UID).NotTo(Equal(before.UID))
+			g.Expect(after.Data).To(HaveKeyWithValue(authorityKey, Not(BeEmpty())))
+			g.Expect(after.Data[authorityKey]).NotTo(Equal(before.Data[authorityKey]))
+			g.Expect(after.Data[certificateKey]).To(Equal(before.Data[certificateKey]), "what works was replaced at once")
+			g.Expect(trust(ctx)).To(Equal(after.Data[trustKey]), "trust is published")
+		}).WithContext(ctx).Should(Succeed())
+		Expect(called()).To(Succeed())
+	})
+
+	It("ends in order, and the other takes over", func(ctx context.Context) {
 		started := time.Now()
 		first.stop()
 		Expect(first.failure).NotTo(HaveOccurred(), first.logged())

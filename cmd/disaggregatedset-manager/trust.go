@@ -82,6 +82,17 @@ func trusts(configurations []webhookConfiguration, trust []byte) bool {
 	return len(trust) > 0
 }
 
+// published is all trust that any webhook has.
+func published(configurations []webhookConfiguration) []byte {
+	var all []byte
+	for _, configuration := range configurations {
+		for _, webhook := range configuration.webhooks {
+			all = append(append(all, webhook.bundle...), '\n')
+		}
+	}
+	return all
+}
+
 // checkTrust says of which webhook the API server would refuse the certificate, as it
 // refuses it: by the authorities of the webhook, or those of the system if it has none.
 func checkTrust(configurations []webhookConfiguration, served *tls.Certificate, now time.Time) error {
@@ -101,16 +112,21 @@ func checkTrust(configurations []webhookConfiguration, served *tls.Certificate, 
 }
 
 func (w webhookTrust) check(leaf *x509.Certificate, intermediates *x509.CertPool, now time.Time) error {
+	_, err := leaf.Verify(w.verification(intermediates, now))
+	if err != nil && len(w.bundle) == 0 {
+		return fmt.Errorf("nobody has written a caBundle yet: %w", err)
+	}
+	return err
+}
+
+// verification is how the API server verifies the certificate of a webhook.
+func (w webhookTrust) verification(intermediates *x509.CertPool, now time.Time) x509.VerifyOptions {
 	options := x509.VerifyOptions{DNSName: w.host, Intermediates: intermediates, CurrentTime: now}
 	if len(w.bundle) > 0 {
 		options.Roots = x509.NewCertPool()
 		options.Roots.AppendCertsFromPEM(w.bundle)
 	}
-	_, err := leaf.Verify(options)
-	if err != nil && len(w.bundle) == 0 {
-		return fmt.Errorf("nobody has written a caBundle yet: %w", err)
-	}
-	return err
+	return options
 }
 
 // chain is a certificate with those that came with it.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/open-policy-agent/cert-controller/pkg/rotator"
@@ -33,15 +35,24 @@ const (
 	// settle is how long an authority is trusted before it signs the certificate
 	// that replaces one that still works: every API server has heard of it by then.
 	settle = time.Minute
+	// retire is how long an authority stays trusted that has signed nothing in use any
+	// more. Every replica serves what the newest signed by then.
+	retire = time.Hour
 )
 
 // renewal is what has to be made anew, and why.
 type renewal struct {
 	authority   bool
 	certificate bool
-	reason      string
+	// forget says that only the newest authority is trusted from now on.
+	forget bool
+	reason string
 	// again is when to look again: nothing changes by itself before.
 	again time.Time
+}
+
+func (r renewal) isDue() bool {
+	return r.authority || r.certificate || r.forget
 }
 
 // planRenewal decides what the Secret needs. trusted is whether the API server
@@ -65,11 +76,24 @@ func planRenewal(data map[string][]byte, names []string, trusted bool, now time.
 	}
 	switch {
 	case now.Before(renewAt):
-		return renewal{again: earlier(renewAt, authorityEnd)}
+		return planForgetting(data[trustKey], authority, leaf, now, earlier(renewAt, authorityEnd))
 	case !trusted:
 		return renewal{again: now.Add(settle)}
 	}
 	return renewal{certificate: true, reason: "the certificate is due for renewal"}
+}
+
+// planForgetting decides whether authorities before the newest are trusted any longer,
+// while nothing else is due until a time.
+func planForgetting(trust []byte, authority *rotator.KeyPairArtifacts, leaf *x509.Certificate, now, again time.Time) renewal {
+	if bytes.Equal(trust, authority.CertPEM) || leaf.CheckSignatureFrom(authority.Cert) != nil {
+		return renewal{again: again}
+	}
+	forgetAt := leaf.NotBefore.Add(backdate + retire)
+	if now.Before(forgetAt) {
+		return renewal{again: earlier(forgetAt, again)}
+	}
+	return renewal{forget: true, reason: "the newest authority has signed all that is in use"}
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -79,8 +103,28 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
+// restored gives a Secret that lost its authorities, because somebody emptied it or
+// deleted it, what still works: the authorities that the API server trusts, and the
+// certificate that is served. Nothing that works has to be replaced at once then. The
+// authority's key is not known to be safe and makes way for a new one.
+func restored(data map[string][]byte, published []byte, served map[string][]byte, now time.Time) map[string][]byte {
+	if len(stillTrusted(data[trustKey], now)) > 0 {
+		return data
+	}
+	restored := map[string][]byte{}
+	maps.Copy(restored, served)
+	for key, value := range data {
+		if len(value) > 0 {
+			restored[key] = value
+		}
+	}
+	delete(restored, authorityKey)
+	restored[trustKey] = stillTrusted(published, now)
+	return restored
+}
+
 // renew returns the Secret's data with what the renewal asks for. Authorities that
-// have not ended stay trusted.
+// have not ended stay trusted, unless they are to be forgotten.
 func renew(data map[string][]byte, names []string, r renewal, now time.Time) (map[string][]byte, error) {
 	maker := &rotator.CertRotator{
 		CAName:         authorityName,
@@ -90,8 +134,10 @@ func renew(data map[string][]byte, names []string, r renewal, now time.Time) (ma
 		ExtKeyUsages:   &[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	renewed := map[string][]byte{}
-	for key, value := range data {
-		renewed[key] = value
+	maps.Copy(renewed, data)
+	if r.forget {
+		newest, _ := pem.Decode(data[trustKey])
+		renewed[trustKey] = pem.EncodeToMemory(newest)
 	}
 	if r.authority {
 		authority, err := maker.CreateCACert(now.Add(-backdate), now.Add(authorityLifetime))
@@ -116,12 +162,14 @@ func renew(data map[string][]byte, names []string, r renewal, now time.Time) (ma
 	return renewed, nil
 }
 
-// stillTrusted are the authorities of a list that have not ended.
+// stillTrusted are the authorities of a list that have not ended, each once.
 func stillTrusted(trust []byte, now time.Time) []byte {
 	var kept []byte
+	seen := map[string]bool{}
 	for block, rest := pem.Decode(trust); block != nil; block, rest = pem.Decode(rest) {
 		certificate, err := x509.ParseCertificate(block.Bytes)
-		if err == nil && now.Before(certificate.NotAfter) {
+		if err == nil && now.Before(certificate.NotAfter) && !seen[string(block.Bytes)] {
+			seen[string(block.Bytes)] = true
 			kept = append(kept, pem.EncodeToMemory(block)...)
 		}
 	}

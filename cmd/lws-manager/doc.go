@@ -10,6 +10,7 @@
 //   - authority: the key pair that signs the certificates of the webhooks, kept in
 //     a Secret together with the certificate that is served. Trust is the list of
 //     authorities that the API server is told to believe.
+//   - succession: which certificate is served while somebody else issues them.
 package main
 
 //go:generate go tool -modfile=../../go.tools.mod controller-gen rbac:roleName=lws-manager-role webhook paths=./... paths=../../controllers/leaderworkerset/... output:rbac:dir=../../config/rbac output:webhook:dir=../../config/webhook

@@ -19,7 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// trustTimeout is how long a probe waits for what the manager should have read.
+// trustTimeout is how long a probe or a handshake waits for what the manager should have
+// read.
 const trustTimeout = time.Second
 
 // certificateFiles serve a certificate that somebody else keeps fresh in a directory,
@@ -32,6 +33,8 @@ type certificateFiles struct {
 	// loaded is open once there is a certificate.
 	loaded  *gate
 	watcher atomic.Pointer[certwatcher.CertWatcher]
+	// succession is which of those that were in the files is served.
+	succession succession
 }
 
 func newCertificateFiles(dir string) *certificateFiles {
@@ -61,6 +64,11 @@ func (f *certificateFiles) start(ctx context.Context) error {
 	if watcher == nil {
 		return nil
 	}
+	first, err := watcher.GetCertificate(nil)
+	if err != nil {
+		return err
+	}
+	f.succession.first(first)
 	f.watcher.Store(watcher)
 	f.loaded.open()
 	return watcher.Start(ctx)
@@ -87,10 +95,41 @@ func (f *certificateFiles) await(ctx context.Context) *certwatcher.CertWatcher {
 
 // getCertificate answers a TLS handshake.
 func (f *certificateFiles) getCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	if watcher := f.watcher.Load(); watcher != nil {
-		return watcher.GetCertificate(hello)
+	return f.serve(hello.Context())
+}
+
+// serve is the certificate to serve. Handshakes and probes ask often enough for one that
+// waits to have its turn.
+func (f *certificateFiles) serve(ctx context.Context) (*tls.Certificate, error) {
+	watcher := f.watcher.Load()
+	if watcher == nil {
+		return nil, errors.New("there is no certificate yet")
 	}
-	return nil, errors.New("there is no certificate yet")
+	newest, err := watcher.GetCertificate(nil)
+	if err != nil {
+		return nil, err
+	}
+	served, isNewest := f.succession.current(newest)
+	if isNewest {
+		return served, nil
+	}
+	configurations, err := f.readTrust(ctx)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "a new certificate waits: whether the API server trusts it is not known")
+		return served, nil
+	}
+	if f.succession.choose(newest, configurations, f.clock.Now()) {
+		log.FromContext(ctx).Info("a new certificate waits until the API server has heard of its authority")
+	}
+	served, _ = f.succession.current(newest)
+	return served, nil
+}
+
+// readTrust reads the webhook configurations, for which nobody waits long.
+func (f *certificateFiles) readTrust(ctx context.Context) ([]webhookConfiguration, error) {
+	ctx, cancel := context.WithTimeout(ctx, trustTimeout)
+	defer cancel()
+	return readConfigurations(ctx, f.configurations)
 }
 
 // check is the readiness check. It looks anew each time: a certificate ends without an
@@ -99,13 +138,11 @@ func (f *certificateFiles) check(request *http.Request) error {
 	if err := f.loaded.check(request); err != nil {
 		return err
 	}
-	served, err := f.getCertificate(nil)
+	served, err := f.serve(request.Context())
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), trustTimeout)
-	defer cancel()
-	configurations, err := readConfigurations(ctx, f.configurations)
+	configurations, err := f.readTrust(request.Context())
 	if err != nil {
 		return fmt.Errorf("whether the API server trusts the certificate is not known: %w", err)
 	}

@@ -80,7 +80,8 @@ func TestCertificateFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	reader := &trustReader{}
 	files := newCertificateFiles(dir)
-	files.configurations, files.clock = reader, clocktesting.NewFakePassiveClock(start)
+	clock := clocktesting.NewFakePassiveClock(start)
+	files.configurations, files.clock = reader, clock
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- files.start(ctx) }()
@@ -105,7 +106,7 @@ func TestCertificateFiles(t *testing.T) {
 		}
 	}
 	says("the webhooks' certificate, which internalCertManagement leaves to others: open " + filepath.Join(dir, "tls.crt"))
-	if _, err := files.getCertificate(nil); err == nil {
+	if _, err := files.serve(ctx); err == nil {
 		t.Error("it serves a certificate that is not there")
 	}
 
@@ -124,22 +125,49 @@ func TestCertificateFiles(t *testing.T) {
 
 	// The same authority, another certificate: more than once, since each swap removes
 	// the files that are watched.
-	for range 2 {
-		next := mustRenew(t, first, renewal{certificate: true}, start)
-		secret.write(next)
-		want := pairOf(t, next).Leaf.SerialNumber
+	serves := func(data map[string][]byte) {
+		t.Helper()
+		want := pairOf(t, data).Leaf.SerialNumber
 		var got *tls.Certificate
 		for deadline := time.Now().Add(20 * time.Second); got == nil || got.Leaf.SerialNumber.Cmp(want) != 0; <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it serves %v, want %v", got.Leaf.SerialNumber, want)
 			}
 			var err error
-			if got, err = files.getCertificate(nil); err != nil {
+			if got, err = files.serve(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		says("ready")
 	}
+	last := first
+	for range 2 {
+		last = mustRenew(t, first, renewal{certificate: true}, start)
+		secret.write(last)
+		serves(last)
+	}
+
+	// Another authority: not before the API server has heard of it.
+	other := mustRenew(t, nil, renewal{authority: true}, start)
+	secret.write(other)
+	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+		newest, err := files.watcher.Load().GetCertificate(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if newest.Leaf.SerialNumber.Cmp(pairOf(t, other).Leaf.SerialNumber) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the new files are not read")
+		}
+	}
+	serves(last)
+	both := join(trust, other[trustKey])
+	reader.bundle.Store(&both)
+	serves(last)
+	clock.SetTime(start.Add(heard))
+	serves(other)
 	reader.bundle.Store(new([]byte("nobody")))
 	says("unknown authority")
 

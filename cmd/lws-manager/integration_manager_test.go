@@ -186,6 +186,24 @@ var _ = Describe("lws-manager", Ordered, func() {
 		Expect(second.logged()).NotTo(ContainSubstring(leads))
 	})
 
+	It("goes on with both when somebody deletes the Secret of the certificate, and makes it anew", func(ctx context.Context) {
+		key := client.ObjectKey{Namespace: homeOfTest, Name: "lws-webhook-server-cert"}
+		before := &corev1.Secret{}
+		Expect(cluster.Get(ctx, key, before)).To(Succeed())
+		called := callAll(ctx, first, second)
+		Expect(cluster.Delete(ctx, before.DeepCopy())).To(Succeed())
+		Eventually(func(g Gomega, ctx context.Context) {
+			after := &corev1.Secret{}
+			g.Expect(cluster.Get(ctx, key, after)).To(Succeed())
+			g.Expect(after.UID).NotTo(Equal(before.UID))
+			g.Expect(after.Data).To(HaveKeyWithValue(authorityKey, Not(BeEmpty())))
+			g.Expect(after.Data[authorityKey]).NotTo(Equal(before.Data[authorityKey]))
+			g.Expect(after.Data[certificateKey]).To(Equal(before.Data[certificateKey]), "what works was replaced at once")
+			g.Expect(trust(ctx)).To(Equal(after.Data[trustKey]), "trust is published")
+		}).WithContext(ctx).Should(Succeed())
+		Expect(called()).To(Succeed())
+	})
+
 	It("ends in order and leaves the Lease to the other", func(ctx context.Context) {
 		started := time.Now()
 		first.stop()

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -184,4 +187,44 @@ func trust(ctx context.Context) []byte {
 		}
 	}
 	return bundle
+}
+
+// callAll has the API server call the webhooks again and again, asks all replicas whether
+// they are ready, and shakes hands with them as the API server does. What it returns ends
+// that after some rounds more and tells what went wrong.
+func callAll(ctx context.Context, replicas ...*replica) (end func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var failures []error
+	var rounds atomic.Int32
+	ended := make(chan struct{})
+	go func() {
+		defer GinkgoRecover()
+		defer close(ended)
+		for ctx.Err() == nil {
+			failures = append(failures, admit(context.WithoutCancel(ctx)))
+			roots := x509.NewCertPool()
+			isSettled := roots.AppendCertsFromPEM(trust(context.WithoutCancel(ctx))) // or is being written
+			for _, r := range replicas {
+				if status, said := r.probe("/readyz"); status != http.StatusOK {
+					failures = append(failures, errors.New(said))
+				}
+				if !isSettled {
+					continue
+				}
+				connection, err := tls.Dial("tcp", fmt.Sprintf("localhost:%d", r.webhooks), &tls.Config{RootCAs: roots})
+				if failures = append(failures, err); err == nil {
+					failures = append(failures, connection.Close())
+				}
+			}
+			rounds.Add(1)
+		}
+	}()
+	return func() error {
+		GinkgoHelper()
+		Eventually(rounds.Load).Should(BeNumerically(">", rounds.Load()+5))
+		cancel()
+		<-ended
+		GinkgoWriter.Printf("%d rounds\n", rounds.Load())
+		return errors.Join(failures...)
+	}
 }

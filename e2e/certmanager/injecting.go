@@ -7,8 +7,10 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller/cainjector"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -17,7 +19,7 @@ import (
 // injectorName is the user agent, and with it the field manager, of the injector.
 const injectorName = "cert-manager-cainjector"
 
-// newInjector makes the manager that writes authorities into webhook configurations.
+// newInjector makes the manager that writes authorities into all that can ask for one.
 func newInjector(ctx context.Context, kubeconfig, namespace string) (ctrl.Manager, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -25,7 +27,10 @@ func newInjector(ctx context.Context, kubeconfig, namespace string) (ctrl.Manage
 	}
 	config.UserAgent = injectorName
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{certmanagerv1.AddToScheme, corev1.AddToScheme, admissionv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		certmanagerv1.AddToScheme, corev1.AddToScheme, admissionv1.AddToScheme,
+		apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
@@ -45,6 +50,8 @@ func newInjector(ctx context.Context, kubeconfig, namespace string) (ctrl.Manage
 		EnabledReconcilersFor: map[string]bool{
 			cainjector.MutatingWebhookConfigurationName:   true,
 			cainjector.ValidatingWebhookConfigurationName: true,
+			cainjector.APIServiceName:                     true,
+			cainjector.CustomResourceDefinitionName:       true,
 		},
 	})
 }

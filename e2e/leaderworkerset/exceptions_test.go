@@ -9,7 +9,9 @@ import (
 // exceptions: what the manager needs, though no request shows it at all times.
 var exceptions = harness.Exceptions{
 	Unseen: map[string]string{
-		"update pods/finalizers": "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which sends no request",
+		"create secrets lws-webhook-server-cert in lws-system":        "for one that somebody deletes, as the integration tests of the program do under the shipped role",
+		"patch secrets lws-webhook-server-cert in lws-system":         "the same",
+		"update pods/finalizers":                                      "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which sends no request",
 		"update leaderworkersets/finalizers.leaderworkerset.x-k8s.io": "the same",
 		"patch events.events.k8s.io":                                  "for what is told twice about one version of a set, which a test cannot provoke",
 		"get deployments.apps":                                        "for a name that is taken by somebody's Deployment; the integration tests of sets have it",

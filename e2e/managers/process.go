@@ -93,22 +93,18 @@ func shippedEnv() []string {
 	return []string{"GOMAXPROCS=1"}
 }
 
-// Run starts a program that is no manager but belongs to the cluster, whose
-// administrator it is. It ends like managers do.
-func Run(ctx context.Context, cluster *controlplane.Cluster, name, program string) (*Process, error) {
-	p := &Process{name: name, dir: filepath.Join(cluster.Dir(), stateDir, name, servingReplica), exited: make(chan struct{})}
+// Run starts a program that is no manager but works beside them, as a ServiceAccount of
+// the cluster. It ends like managers do.
+func Run(ctx context.Context, cluster *controlplane.Cluster, account Shipped, program string, args ...string) (*Process, error) {
+	p := &Process{name: account.Name, dir: filepath.Join(cluster.Dir(), stateDir, account.Name, servingReplica), exited: make(chan struct{})}
 	if err := os.MkdirAll(p.dir, 0o750); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(cluster.Kubeconfig())
-	if err != nil {
-		return nil, err
-	}
 	kubeconfig := filepath.Join(p.dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, data, fileMode); err != nil {
+	if err := cluster.ServiceAccountKubeconfig(ctx, account.Namespace, account.ServiceAccount, kubeconfig); err != nil {
 		return nil, err
 	}
-	if err := p.launch(ctx, program, []string{"--kubeconfig=" + kubeconfig}, nil); err != nil {
+	if err := p.launch(ctx, program, append([]string{"--kubeconfig=" + kubeconfig}, args...), nil); err != nil {
 		return nil, err
 	}
 	return p, nil

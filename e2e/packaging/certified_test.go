@@ -8,12 +8,14 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	configv1 "sigs.k8s.io/lws/apis/config/v1"
@@ -175,17 +177,81 @@ func (c *certified) servedByWebhooks(ctx context.Context) (*x509.Certificate, er
 // serves it.
 func (c *certified) renewed(ctx context.Context, how func(context.Context)) {
 	GinkgoHelper()
+	c.renewing(ctx, how)()
+}
+
+// renewing lets cert-manager issue a certificate anew. What it returns waits until the
+// process serves it.
+func (c *certified) renewing(ctx context.Context, how func(context.Context)) (await func()) {
+	GinkgoHelper()
 	before, err := c.servedByWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	issued(ctx, c.namespace(), c.name+"-serving-cert")
 	how(ctx)
+	return func() {
+		GinkgoHelper()
+		Eventually(func(g Gomega) {
+			stored, err := c.certificateOf(ctx, c.secret)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(stored).NotTo(BeNil(), "the certificate was not issued again")
+			served, err := c.servedByWebhooks(ctx)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
+			g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
+		}).Should(Succeed())
+	}
+}
+
+// changeAuthority deletes the Secret of its authority and returns the authority before
+// and the one that cert-manager makes, which has another key.
+func (c *certified) changeAuthority(ctx context.Context) (before, after *x509.Certificate) {
+	GinkgoHelper()
+	issued(ctx, c.namespace(), c.name+"-ca")
+	before, err := c.certificateOf(ctx, c.name+"-ca-cert")
+	Expect(err).NotTo(HaveOccurred())
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(), Name: c.name + "-ca-cert"}}
+	deleted := time.Now()
+	Expect(env.Client.Delete(ctx, secret)).To(Succeed())
 	Eventually(func(g Gomega) {
-		stored, err := c.certificateOf(ctx, c.secret)
+		after, err = c.certificateOf(ctx, c.name+"-ca-cert")
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(stored).NotTo(BeNil(), "the certificate was not issued again")
-		served, err := c.servedByWebhooks(ctx)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(stored.SerialNumber).NotTo(Equal(before.SerialNumber), "the certificate was not issued again")
-		g.Expect(served.SerialNumber).To(Equal(stored.SerialNumber), "what is served is not what was issued")
+		g.Expect(after).NotTo(BeNil(), "the authority was not issued again")
 	}).Should(Succeed())
+	Expect(after.PublicKey).NotTo(Equal(before.PublicKey), "the authority kept a key that was deleted")
+	issued(ctx, c.namespace(), c.name+"-ca")
+	GinkgoWriter.Printf("%s has another authority after %s\n", c.name, time.Since(deleted))
+	return before, after
+}
+
+// trustsOnly has the API server trust the authority of the Secret that is served and no
+// other.
+func (c *certified) trustsOnly(ctx context.Context) {
+	GinkgoHelper()
+	secret := &corev1.Secret{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: c.namespace(), Name: c.secret}, secret)).To(Succeed())
+	c.replaceTrust(ctx, secret.Data["ca.crt"])
+}
+
+// replaceTrust writes an authority over all that its webhooks have.
+func (c *certified) replaceTrust(ctx context.Context, authority []byte) {
+	GinkgoHelper()
+	for _, object := range c.configurations() {
+		Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		switch configuration := object.(type) {
+		case *admissionv1.MutatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				configuration.Webhooks[i].ClientConfig.CABundle = authority
+			}
+		case *admissionv1.ValidatingWebhookConfiguration:
+			for i := range configuration.Webhooks {
+				configuration.Webhooks[i].ClientConfig.CABundle = authority
+			}
+		}
+		Expect(env.Client.Update(ctx, object)).To(Succeed())
+	}
+}
+
+// written is a certificate as Secrets and caBundles have it.
+func written(certificate *x509.Certificate) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}))
 }

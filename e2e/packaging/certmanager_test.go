@@ -3,12 +3,8 @@ package packaging
 import (
 	"context"
 	"crypto/x509"
-	"encoding/pem"
+	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -22,22 +18,6 @@ import (
 	"sigs.k8s.io/lws/apis/disaggregatedset/v1/dstest"
 	"sigs.k8s.io/lws/e2e/managers"
 )
-
-// buildCertManager builds cert-manager's controllers once, from the module that pins
-// them.
-var buildCertManager = sync.OnceValues(func() (string, error) { return buildPinned("certmanager", ".") })
-
-// certManagerDefinitions is the directory of cert-manager's CustomResourceDefinitions.
-func certManagerDefinitions() (string, error) {
-	checkout, err := managers.Checkout()
-	if err != nil {
-		return "", err
-	}
-	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/cert-manager")
-	list.Dir = filepath.Join(checkout, "e2e", "certmanager")
-	out, err := list.Output()
-	return filepath.Join(strings.TrimSpace(string(out)), "deploy", "crds"), err
-}
 
 // newCertManagerObject is an object of cert-manager's API, whose types are not ours.
 func newCertManagerObject(kind, namespace, name string) *unstructured.Unstructured {
@@ -97,19 +77,14 @@ var _ = Describe("cert-manager", Ordered, func() {
 	var lws, ds *certified
 	var all []*certified
 	var program string
-	var process *managers.Process
+	var running []*managers.Process
 
 	BeforeAll(func(ctx SpecContext) {
 		var err error
 		program, err = buildCertManager()
 		Expect(err).NotTo(HaveOccurred())
-		definitions, err := certManagerDefinitions()
-		Expect(err).NotTo(HaveOccurred())
-		startEnvironment(ctx)
-		_, err = managers.Kubectl(ctx, env.Cluster, nil, "apply", "--server-side", "-f", definitions)
-		Expect(err).NotTo(HaveOccurred())
-		_, err = managers.Kubectl(ctx, env.Cluster, nil, "wait", "--for=condition=Established", "--timeout=1m", "-f", definitions)
-		Expect(err).NotTo(HaveOccurred())
+		startEnvironment(ctx, issuing, injecting)
+		installCertManager(ctx)
 
 		lws = newCertified(ctx, "lws", managers.LWS())
 		ds = newCertified(ctx, "disaggregatedset", managers.DisaggregatedSet())
@@ -125,7 +100,7 @@ var _ = Describe("cert-manager", Ordered, func() {
 	})
 
 	AfterAll(func() {
-		if process != nil {
+		for _, process := range running {
 			Expect(process.Stop()).To(Succeed())
 		}
 	})
@@ -140,14 +115,13 @@ var _ = Describe("cert-manager", Ordered, func() {
 	})
 
 	It("issues the certificates, with which the managers wait to be trusted", func(ctx SpecContext) {
-		var err error
-		process, err = managers.Run(ctx, env.Cluster, "cert-manager", program)
-		Expect(err).NotTo(HaveOccurred())
+		running = startCertManager(ctx, program)
+		ended := func() error { return errors.Join(running[0].Ended(), running[1].Ended()) }
 		for _, c := range all {
 			for _, name := range []string{"-ca", "-serving-cert"} {
 				certificate := newCertManagerObject("Certificate", c.namespace(), c.name+name)
 				Eventually(func() (string, error) {
-					if err := process.Ended(); err != nil {
+					if err := ended(); err != nil {
 						return "", StopTrying("cert-manager does not run").Wrap(err)
 					}
 					return conditionOf(ctx, certificate, "Ready")
@@ -225,12 +199,79 @@ var _ = Describe("cert-manager", Ordered, func() {
 			By("injecting the authority of " + c.name + " as it is now")
 			Expect(c.authorities(ctx)).To(HaveEach(Not(BeEmpty())))
 			c.injects(ctx)
-			written := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: after.Raw}))
-			Eventually(c.authorities).WithContext(ctx).Should(HaveEach(ContainSubstring(written)), "the API server trusts the authority as it is now")
+			Eventually(c.authorities).WithContext(ctx).Should(HaveEach(ContainSubstring(written(after))), "the API server trusts the authority as it is now")
 		}
 		Expect(load.end()).To(Succeed())
 		for _, c := range all {
 			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+	})
+
+	// The Secret of an authority is what somebody deletes whose key became known.
+	It("changes an authority's key under load, and nothing is refused", func(ctx SpecContext) {
+		load := startLoad(ctx, all, anySet, anySplit, anyMember)
+		befores, afters := map[*certified]*x509.Certificate{}, map[*certified]*x509.Certificate{}
+		for _, c := range all {
+			befores[c], afters[c] = c.changeAuthority(ctx)
+		}
+		By("having the new authorities sign what is served")
+		changed := time.Now()
+		var renewals []func()
+		for _, c := range all {
+			Expect(c.process.AwaitReady(ctx)).To(Succeed(), "with what the authority signed that is gone")
+			renewals = append(renewals, c.renewing(ctx, func(ctx context.Context) { renew(ctx, c.namespace(), c.name+"-serving-cert") }))
+		}
+		for i, c := range all {
+			renewals[i]()
+			GinkgoWriter.Printf("%s serves what its new authority signed after %s\n", c.name, time.Since(changed))
+			served, err := c.servedByWebhooks(ctx)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(served.CheckSignatureFrom(afters[c])).To(Succeed())
+			Expect(c.authorities(ctx)).To(HaveEach(And(ContainSubstring(written(befores[c])), ContainSubstring(written(afters[c])))))
+			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+		By("having the API server forget the authorities before")
+		for _, c := range all {
+			c.trustsOnly(ctx)
+			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+		Eventually(load.rounds.Load).Should(BeNumerically(">", load.rounds.Load()+1), "rounds with the new authorities alone")
+		Expect(load.end()).To(Succeed())
+		for _, c := range all {
+			authority, err := c.certificateOf(ctx, c.name+"-ca-cert")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(c.authorities(ctx)).To(HaveEach(Equal(written(authority))), "what cert-manager makes of it")
+			Expect(c.process.AwaitReady(ctx)).To(Succeed())
+		}
+	})
+
+	It("trusts an authority again that was forgotten too early", func(ctx SpecContext) {
+		before, after := lws.changeAuthority(ctx)
+		forgotten := time.Now()
+		lws.replaceTrust(ctx, []byte(written(after)))
+		Eventually(lws.authorities).WithContext(ctx).Should(HaveEach(And(ContainSubstring(written(before)), ContainSubstring(written(after)))))
+		Eventually(func() error {
+			lws.relay.forget()
+			return env.Client.Create(ctx, anySet(), client.DryRunAll)
+		}).Should(Succeed())
+		GinkgoWriter.Printf("trusted again after %s\n", time.Since(forgotten))
+		Expect(lws.process.AwaitReady(ctx)).To(Succeed())
+	})
+
+	It("had all that with the permissions that cert-manager ships", func() {
+		var want []string
+		for _, c := range all {
+			for _, write := range []string{
+				"create secrets", "patch secrets", "delete secrets", "create certificaterequests",
+				"update certificaterequests/status", "update certificates/status", "update issuers/status",
+			} {
+				want = append(want, write+" in "+c.namespace())
+			}
+		}
+		Expect(permitted(issuing)).To(ContainElements(want))
+		Expect(permitted(injecting)).To(ConsistOf("patch mutatingwebhookconfigurations", "patch validatingwebhookconfigurations"))
+		for _, process := range running {
+			Expect(process.Ended()).To(Succeed())
 		}
 	})
 })

@@ -77,10 +77,13 @@ func TestPackaging(t *testing.T) {
 // install them.
 var env *harness.Environment
 
-// startEnvironment starts it for the specs of a container.
-func startEnvironment(ctx context.Context) {
+// startEnvironment starts it for the specs of a container, which also want to know what
+// some others ask for.
+func startEnvironment(ctx context.Context, others ...managers.Shipped) {
 	GinkgoHelper()
-	started, err := harness.Start(ctx, harness.Options{Suite: "packaging", Shipped: managers.LWS(), Bare: true, Log: GinkgoWriter})
+	started, err := harness.Start(ctx, harness.Options{
+		Suite: "packaging", Shipped: managers.LWS(), Beside: others, Bare: true, Log: GinkgoWriter,
+	})
 	Expect(err).NotTo(HaveOccurred())
 	env = started
 	DeferCleanup(func() { Expect(started.Stop()).To(Succeed()) })
