@@ -68,7 +68,7 @@ func checkNames(t *testing.T, manager, expression string) {
 func TestRules(t *testing.T) {
 	for manager := range prefixes {
 		t.Run(manager, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(config, manager, "rule.yaml"))
+			data, err := os.ReadFile(filepath.Join(config, manager, "component", "rule.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func withValues(expression string) string {
 func TestDashboards(t *testing.T) {
 	for manager := range prefixes {
 		t.Run(manager, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(config, manager, "dashboard.json"))
+			data, err := os.ReadFile(filepath.Join(config, manager, "component", "dashboard.json"))
 			if err != nil {
 				t.Fatal(err)
 			}

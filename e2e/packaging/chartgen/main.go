@@ -54,7 +54,7 @@ func writeFiles(checkout, chart string) error {
 			return err
 		}
 	}
-	dashboard, err := os.ReadFile(filepath.Join(overlay, "dashboard.json"))
+	dashboard, err := os.ReadFile(filepath.Join(overlay, "component", "dashboard.json"))
 	if err != nil {
 		return err
 	}
