@@ -30,7 +30,8 @@ func run() error {
 		return err
 	}
 	for _, chart := range charts {
-		err := errors.Join(writeFiles(checkout, chart), writeReadme(filepath.Join(checkout, "charts", chart)))
+		err := errors.Join(
+			writeFiles(checkout, chart), writeDefinitions(checkout, chart), writeReadme(filepath.Join(checkout, "charts", chart)))
 		if err != nil {
 			return fmt.Errorf("chart %s: %w", chart, err)
 		}
