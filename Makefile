@@ -82,7 +82,7 @@ integration: cluster ## Test against a real kube-apiserver
 e2e: export KUBE := $(KUBE)
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	$(CLUSTER) build --kube $(KUBE)
-	@$(call attempt,cd e2e/cluster && go test -count=1 -p 1 ./...)
+	@$(call attempt,cd e2e/cluster && go test -p 1 ./...)
 	@$(call attempt,cd e2e/rules && go test -count=1 ./...)
 	@$(call attempt,cd e2e && go test -count=1 -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$'))
 	@for suite in $(SUITES); do $(call attempt,cd e2e && $(GINKGO) $$suite) || exit; done
