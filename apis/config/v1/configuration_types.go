@@ -154,8 +154,8 @@ type InternalCertManagement struct {
 
 // GangSchedulingManagement turns gang scheduling on.
 type GangSchedulingManagement struct {
-	// schedulerProvider is kubernetes, workload-aware scheduling of Kubernetes 1.37
-	// and later, or volcano.
+	// schedulerProvider is who schedules groups: kubernetes, which is workload-aware
+	// scheduling of Kubernetes 1.37 and later, or volcano.
 	// +required
 	SchedulerProvider *string `json:"schedulerProvider,omitempty"`
 }
