@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -158,6 +159,37 @@ func progressAt(ctx context.Context, key client.ObjectKey) (string, error) {
 	return "True", nil
 }
 
+// applyAgainAndAgain applies a sample as GitOps tools do, and as somebody who applies what
+// was read: there is no difference, and no new generation.
+func applyAgainAndAgain(ctx context.Context, sample string) {
+	GinkgoHelper()
+	checkout, err := managers.Checkout()
+	Expect(err).NotTo(HaveOccurred())
+	file := filepath.Join(checkout, "config", "samples", sample+".yaml")
+	kubectl := func(args ...string) []byte {
+		GinkgoHelper()
+		out, err := managers.Kubectl(ctx, env.Cluster, nil, args...)
+		Expect(err).NotTo(HaveOccurred(), "kubectl %v", args)
+		return out
+	}
+	for _, how := range [][]string{{"-f", file}, {"--server-side", "--field-manager=gitops", "--force-conflicts", "-f", file}} {
+		kubectl(append([]string{"apply"}, how...)...)
+		kubectl(append([]string{"apply"}, how...)...)
+		kubectl(append([]string{"diff"}, how...)...)
+	}
+	Eventually(func() error {
+		live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
+		if err != nil {
+			return err
+		}
+		_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
+		return err
+	}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
+	generations := kubectl("get", "-f", file, "-o", "jsonpath={.metadata.generation} {.items[*].metadata.generation}")
+	Expect(strings.Fields(string(generations))).To(HaveEach("1"), "generations after %s was applied again and again", sample)
+	kubectl("delete", "--wait=false", "-f", file)
+}
+
 var _ = Describe("Helm", Ordered, func() {
 	const rolescalers = "disaggregatedsetrolescalers.disaggregatedset.x-k8s.io"
 	var lws, ds *release
@@ -195,29 +227,8 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("shows a GitOps tool no difference, whichever way it applies", func(ctx SpecContext) {
-		checkout, err := managers.Checkout()
-		Expect(err).NotTo(HaveOccurred())
-		for _, sample := range []string{"leaderworkerset_basic", "leaderworkerset_subgroups", "leaderworkerset_two_templates", "leaderworkerset_vllm"} {
-			file := filepath.Join(checkout, "config", "samples", sample+".yaml")
-			for _, how := range [][]string{{"apply", "-f", file}, {"apply", "--server-side", "--field-manager=gitops", "--force-conflicts", "-f", file}} {
-				_, err := managers.Kubectl(ctx, env.Cluster, nil, how...)
-				Expect(err).NotTo(HaveOccurred())
-				_, err = managers.Kubectl(ctx, env.Cluster, nil, append([]string{"diff"}, how[1:]...)...)
-				Expect(err).NotTo(HaveOccurred(), "kubectl diff of %s, applied by %v", sample, how)
-			}
-			Eventually(func() error {
-				live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
-				if err != nil {
-					return err
-				}
-				_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
-				return err
-			}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
-			generation, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "leaderworkersets", "-o", "jsonpath={.items[*].metadata.generation}")
-			Expect(err).NotTo(HaveOccurred())
-			Expect(string(generation)).To(MatchRegexp(`^1( 1)*$`), "generations after %s was applied again and again", sample)
-			_, err = managers.Kubectl(ctx, env.Cluster, nil, "delete", "--wait=false", "-f", file)
-			Expect(err).NotTo(HaveOccurred())
+		for _, sample := range []string{"basic", "subgroups", "two_templates", "vllm", "hash", "storage"} {
+			applyAgainAndAgain(ctx, "leaderworkerset_"+sample)
 		}
 	})
 
@@ -267,6 +278,12 @@ var _ = Describe("Helm", Ordered, func() {
 		create(ctx, dstest.New("again").Namespace("default").Obj())
 		Eventually(progressOf).WithArguments(ctx, "again").Should(Equal("True"))
 		unharmed(ctx)
+	})
+
+	It("shows a GitOps tool no difference of DisaggregatedSets either", func(ctx SpecContext) {
+		for _, sample := range []string{"vllm_router", "slices", "autoscaling"} {
+			applyAgainAndAgain(ctx, "disaggregatedset_"+sample)
+		}
 	})
 
 	It("has the other replica take over when the leader is killed", func(ctx SpecContext) {
