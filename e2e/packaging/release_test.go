@@ -11,11 +11,14 @@ import (
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
@@ -284,6 +287,34 @@ var _ = Describe("Helm", Ordered, func() {
 		for _, sample := range []string{"vllm_router", "slices", "autoscaling"} {
 			applyAgainAndAgain(ctx, "disaggregatedset_"+sample)
 		}
+	})
+
+	It("lets users of a namespace do with sets what they may do with Deployments", func(ctx SpecContext) {
+		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}})).To(Succeed())
+		for kind := range allowances {
+			expectAllowances(ctx, bind(ctx, "team", kind), kind, "team", ofUsers)
+		}
+		By("binding roles of one manager, which give nothing of the other's")
+		own := map[string]string{"lws-admin": "admin", "lws-editor": "edit", "lws-viewer": "view"}
+		sets := "leaderworkersets.leaderworkerset.x-k8s.io"
+		for role, kind := range own {
+			user := bind(ctx, "team", role)
+			expectAllowances(ctx, user, kind, "team", map[string][]string{sets: ofUsers[sets]})
+			Expect(allowed(ctx, user, "team", "disaggregatedsets.disaggregatedset.x-k8s.io", "")).To(BeEmpty())
+			Expect(allowed(ctx, user, "default", sets, "")).To(BeEmpty())
+		}
+		By("creating and scaling a set as one of them")
+		team := newSet("theirs").Namespace("team").Replicas(1).Obj()
+		config := rest.CopyConfig(env.Config)
+		config.Impersonate.UserName = "user-of-edit"
+		editor, err := client.New(config, client.Options{Scheme: env.Client.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(editor.Create(ctx, team)).To(Succeed())
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
+		Expect(editor.SubResource("scale").Update(ctx, team, client.WithSubResourceBody(scale))).To(Succeed())
+		Expect(apierrors.IsForbidden(editor.Status().Update(ctx, team))).To(BeTrue(), "an editor writes no status")
+		Eventually(availableAt).WithArguments(ctx, client.ObjectKeyFromObject(team)).Should(Equal("True"))
+		Expect(editor.Delete(ctx, team)).To(Succeed())
 	})
 
 	It("has the other replica take over when the leader is killed", func(ctx SpecContext) {
