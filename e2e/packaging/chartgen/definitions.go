@@ -69,7 +69,7 @@ func narrowedFor(chart string) map[string]shape {
 		"Health.healthProbeBindAddress":              address,
 		"Webhook.port":                               {"minimum": 1, "maximum": 65535},
 		"TLS.minVersion":                             {"enum": []string{"VersionTLS12", "VersionTLS13"}},
-		"Controller.groupKindConcurrency":            keyed(concurrent[chart], shape{"type": "integer", "minimum": 1}),
+		"Controller.groupKindConcurrency":            keyed(concurrent[chart], shape{"type": simpleTypes[reflect.Int], "minimum": 1}),
 		"GangSchedulingManagement.schedulerProvider": {"enum": []string{configv1.KubernetesSchedulerProvider, configv1.VolcanoSchedulerProvider}},
 	}
 }
@@ -81,13 +81,13 @@ func keyed(names []string, value shape) shape {
 	for _, name := range names {
 		properties[name] = value
 	}
-	return shape{"type": "object", "additionalProperties": false, "properties": properties}
+	return closed(properties)
 }
 
 // gates are the features that can be switched.
 func gates() shape {
 	known := configv1.Default(configv1.LWSManagerNames()).FeatureGates
-	return keyed(slices.Collect(maps.Keys(known)), shape{"type": "boolean"})
+	return keyed(slices.Collect(maps.Keys(known)), shape{"type": simpleTypes[reflect.Bool]})
 }
 
 // marked is where the generated part of a values.schema.json begins.
@@ -118,35 +118,46 @@ func writeDefinitions(checkout, chart string) error {
 	return write(path, written+marked+string(generated)+"\n}\n")
 }
 
+// object is a mapping; what is said of the keys that are not named is in others.
+func object(others any) shape {
+	return shape{"type": "object", "additionalProperties": others}
+}
+
+// closed has the named properties and no others.
+func closed(properties shape) shape {
+	s := object(false)
+	s["properties"] = properties
+	return s
+}
+
+// quantity may be written without quotes.
+var quantity = shape{"type": []string{"string", "number"}}
+
 // of is the schema of a type; that of a struct is a reference to its definition.
 func (d *definitions) of(t reflect.Type) (shape, error) {
 	switch t {
 	case reflect.TypeFor[metav1.Duration]():
-		return shape{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, nil
+		return shape{"type": simpleTypes[reflect.String], "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, nil
 	case reflect.TypeFor[resource.Quantity]():
-		return shape{"type": []string{"string", "number"}}, nil
+		return maps.Clone(quantity), nil
 	case reflect.TypeFor[corev1.ResourceList]():
-		return shape{
-			"type":                 "object",
-			"additionalProperties": false,
-			"patternProperties": shape{
-				`^(cpu|memory|ephemeral-storage|hugepages-.+|.+/.+)$`: shape{"type": []string{"string", "number"}},
-			},
-		}, nil
+		named := object(false)
+		named["patternProperties"] = shape{`^(cpu|memory|ephemeral-storage|hugepages-.+|.+/.+)$`: quantity}
+		return named, nil
 	}
 	if simple, found := simpleTypes[t.Kind()]; found {
 		return shape{"type": simple}, nil
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
+	switch kind := t.Kind(); {
+	case kind == reflect.Pointer:
 		return d.of(t.Elem())
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		items, err := d.of(t.Elem())
 		return shape{"type": "array", "items": items}, err
-	case reflect.Map:
+	case kind == reflect.Map:
 		values, err := d.of(t.Elem())
-		return shape{"type": "object", "additionalProperties": values}, err
-	case reflect.Struct:
+		return object(values), err
+	case kind == reflect.Struct:
 		return d.refer(t)
 	}
 	return nil, fmt.Errorf("what is a %s in a schema?", t)
@@ -187,7 +198,7 @@ func (d *definitions) refer(t reflect.Type) (shape, error) {
 			required = append(required, name)
 		}
 	}
-	d.known[t.Name()] = shape{"type": "object", "additionalProperties": false, "properties": properties}
+	d.known[t.Name()] = closed(properties)
 	if len(required) > 0 {
 		d.known[t.Name()]["required"] = required
 	}
