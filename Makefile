@@ -78,12 +78,13 @@ unit: ## Test what is pure, in under a minute
 integration: cluster ## Test against a real kube-apiserver
 	@export KUBEBUILDER_ASSETS="$$($(CLUSTER) assets --kube $(KUBE))"; $(call attempt,go test -p 2 -tags integration $(INTEGRATION))
 
+# -count=1: Go does not see that files outside of a module have changed, and these read config/.
 e2e: export KUBE := $(KUBE)
 e2e: cluster ## Test against a local cluster; KUBE=1.34 for another version
 	$(CLUSTER) build --kube $(KUBE)
 	@$(call attempt,cd e2e/cluster && go test -p 1 ./...)
-	@$(call attempt,cd e2e/rules && go test ./...)
-	@$(call attempt,cd e2e && go test -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$'))
+	@$(call attempt,cd e2e/rules && go test -count=1 ./...)
+	@$(call attempt,cd e2e && go test -count=1 -p 1 $$(cd $(CURDIR)/e2e && go list ./... | grep -v -E '/(scheduling|packaging|disaggregatedset|leaderworkerset)$$'))
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(SIDE_BY_SIDE)
 	@$(MAKE) --no-print-directory suite-disaggregatedset
 	@$(call attempt,cd e2e && $(GINKGO) -procs=$(E2E_PROCS) ./leaderworkerset)
@@ -129,7 +130,7 @@ SITE_CHECK = cd site && go run ./check
 SHOTS ?= $(CURDIR)/bin/screenshots
 
 site: hugo site/node_modules/.package-lock.json ## Build the documentation into site/public and check its links
-	cd site && go test ./...
+	cd site && go test -count=1 ./...
 	rm -rf site/public
 	cd site && PATH="$(CURDIR)/site/node_modules/.bin:$$PATH" $(HUGO) --minify --panicOnWarning --printPathWarnings
 	$(SITE_CHECK) links public content

@@ -14,6 +14,9 @@ import (
 // setConcurrency is how many sets are worked on at the same time, unless configured.
 const setConcurrency = 4
 
+// setKind is what the configuration calls sets where it says how many are worked on.
+var setKind = dsv1.GroupKind(dsv1.Kind).String()
+
 // setupControllers adds the controller to the manager. It works when
 // LeaderWorkerSets are served, and until then says on its sets that they are not.
 func setupControllers(
@@ -22,7 +25,7 @@ func setupControllers(
 	return disaggregatedset.Setup(ctx, mgr, disaggregatedset.Options{
 		Unserved:    leaderWorkerSets.closedFor,
 		Served:      leaderWorkerSets.opened,
-		Concurrency: concurrency(c, dsv1.GroupKind(dsv1.Kind).String(), setConcurrency),
+		Concurrency: concurrency(c, setKind, setConcurrency),
 		Trace:       trace,
 	})
 }

@@ -22,6 +22,12 @@ const (
 	groupConcurrency = 16
 )
 
+// What the configuration calls sets and groups where it says how many are worked on.
+var (
+	setKind   = v1.GroupVersion.WithKind(v1.Kind).GroupKind().String()
+	groupKind = corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String()
+)
+
 // setupControllers adds the controllers to the manager.
 // The function that it returns watches scheduling objects, once they are served.
 func setupControllers(
@@ -38,7 +44,7 @@ func setupControllers(
 		Reports:     reports,
 		Metrics:     measured,
 		Scheduling:  gangs,
-		Concurrency: concurrency(c, v1.GroupVersion.WithKind(v1.Kind).GroupKind().String(), setConcurrency),
+		Concurrency: concurrency(c, setKind, setConcurrency),
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +53,7 @@ func setupControllers(
 		Reports:     reports,
 		Metrics:     measured,
 		Scheduling:  gangs,
-		Concurrency: concurrency(c, corev1.SchemeGroupVersion.WithKind("Pod").GroupKind().String(), groupConcurrency),
+		Concurrency: concurrency(c, groupKind, groupConcurrency),
 	})
 	if err != nil {
 		return nil, err

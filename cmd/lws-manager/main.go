@@ -57,6 +57,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	logger.Info("starting", "version", buildVersion(), "namespace", connection.namespace,
 		"featureGates", configuration.FeatureGates)
+	if fields := unheeded(configuration); len(fields) > 0 {
+		logger.Info("the configuration has what changes nothing in this manager", "fields", fields)
+	}
 	return mgr.Start(ctx)
 }
 

@@ -22,7 +22,7 @@ func TestAlertsAndDashboardReadWhatThereIs(t *testing.T) {
 	}
 	used := regexp.MustCompile(`\bdisaggregatedset_[a-z_]+`)
 	for file, all := range map[string]bool{"rule.yaml": false, "dashboard.json": true} {
-		data, err := os.ReadFile("../../config/prometheus/disaggregatedset/" + file)
+		data, err := os.ReadFile("../../config/prometheus/disaggregatedset/component/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -209,6 +209,57 @@ func checkWebhooks(t *testing.T, objects rendered) {
 	}
 }
 
+// policy of a webhook: what it is asked about, how long an answer may take, and what
+// happens without one.
+type webhookPolicy struct {
+	Resources string
+	Calls     []admissionv1.OperationType
+	Seconds   int32
+	Failure   admissionv1.FailurePolicyType
+}
+
+// TestWebhookPolicies: nothing of ours gets past a manager that is down, and pods, whose
+// starts wait for the answer, are asked about only when they are created.
+func TestWebhookPolicies(t *testing.T) {
+	changes := []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
+	sets := func(resources string) webhookPolicy { return webhookPolicy{resources, changes, 10, admissionv1.Fail} }
+	want := map[string]webhookPolicy{
+		"names.leaderworkerset.x-k8s.io":      sets("leaderworkersets"),
+		"validation.leaderworkerset.x-k8s.io": sets("leaderworkersets"),
+		"names.disaggregatedset.x-k8s.io":     sets("disaggregatedsets"),
+		"warnings.disaggregatedset.x-k8s.io":  sets("disaggregatedsets"),
+		"pods.leaderworkerset.x-k8s.io":       {"pods", changes[:1], 5, admissionv1.Fail},
+	}
+	objects := render(t, "default")
+	got := map[string]webhookPolicy{}
+	add := func(name string, rules []admissionv1.RuleWithOperations, seconds *int32, failure *admissionv1.FailurePolicyType) {
+		if len(rules) != 1 || len(rules[0].Resources) != 1 || seconds == nil || failure == nil {
+			t.Fatalf("webhook %s leaves something to a default", name)
+		}
+		got[name] = webhookPolicy{rules[0].Resources[0], rules[0].Operations, *seconds, *failure}
+	}
+	for _, manager := range []string{"lws", "disaggregatedset"} {
+		mutating := read[admissionv1.MutatingWebhookConfiguration](t, objects, "MutatingWebhookConfiguration "+manager+"-mutating-webhook-configuration")
+		for i := range mutating.Webhooks {
+			w := &mutating.Webhooks[i]
+			add(w.Name, w.Rules, w.TimeoutSeconds, w.FailurePolicy)
+		}
+		validating := read[admissionv1.ValidatingWebhookConfiguration](t, objects, "ValidatingWebhookConfiguration "+manager+"-validating-webhook-configuration")
+		for i := range validating.Webhooks {
+			w := &validating.Webhooks[i]
+			add(w.Name, w.Rules, w.TimeoutSeconds, w.FailurePolicy)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestDisaggregatedSetManagerIsRestricted is what the namespace asks of the pods of both.
+func TestDisaggregatedSetManagerIsRestricted(t *testing.T) {
+	checkDeployment(t, read[appsv1.Deployment](t, render(t, "disaggregatedset"), "Deployment disaggregatedset-controller-manager"))
+}
+
 func TestDefaultIsBothManagers(t *testing.T) {
 	both := render(t, "default")
 	for _, overlay := range []string{"lws", "disaggregatedset"} {

@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	dsv1 "sigs.k8s.io/lws/apis/disaggregatedset/v1"
@@ -158,6 +162,37 @@ func progressAt(ctx context.Context, key client.ObjectKey) (string, error) {
 	return "True", nil
 }
 
+// applyAgainAndAgain applies a sample as GitOps tools do, and as somebody who applies what
+// was read: there is no difference, and no new generation.
+func applyAgainAndAgain(ctx context.Context, sample string) {
+	GinkgoHelper()
+	checkout, err := managers.Checkout()
+	Expect(err).NotTo(HaveOccurred())
+	file := filepath.Join(checkout, "config", "samples", sample+".yaml")
+	kubectl := func(args ...string) []byte {
+		GinkgoHelper()
+		out, err := managers.Kubectl(ctx, env.Cluster, nil, args...)
+		Expect(err).NotTo(HaveOccurred(), "kubectl %v", args)
+		return out
+	}
+	for _, how := range [][]string{{"-f", file}, {"--server-side", "--field-manager=gitops", "--force-conflicts", "-f", file}} {
+		kubectl(append([]string{"apply"}, how...)...)
+		kubectl(append([]string{"apply"}, how...)...)
+		kubectl(append([]string{"diff"}, how...)...)
+	}
+	Eventually(func() error {
+		live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
+		if err != nil {
+			return err
+		}
+		_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
+		return err
+	}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
+	generations := kubectl("get", "-f", file, "-o", "jsonpath={.metadata.generation} {.items[*].metadata.generation}")
+	Expect(strings.Fields(string(generations))).To(HaveEach("1"), "generations after %s was applied again and again", sample)
+	kubectl("delete", "--wait=false", "-f", file)
+}
+
 var _ = Describe("Helm", Ordered, func() {
 	const rolescalers = "disaggregatedsetrolescalers.disaggregatedset.x-k8s.io"
 	var lws, ds *release
@@ -195,29 +230,8 @@ var _ = Describe("Helm", Ordered, func() {
 	})
 
 	It("shows a GitOps tool no difference, whichever way it applies", func(ctx SpecContext) {
-		checkout, err := managers.Checkout()
-		Expect(err).NotTo(HaveOccurred())
-		for _, sample := range []string{"leaderworkerset_basic", "leaderworkerset_subgroups", "leaderworkerset_two_templates", "leaderworkerset_vllm"} {
-			file := filepath.Join(checkout, "config", "samples", sample+".yaml")
-			for _, how := range [][]string{{"apply", "-f", file}, {"apply", "--server-side", "--field-manager=gitops", "--force-conflicts", "-f", file}} {
-				_, err := managers.Kubectl(ctx, env.Cluster, nil, how...)
-				Expect(err).NotTo(HaveOccurred())
-				_, err = managers.Kubectl(ctx, env.Cluster, nil, append([]string{"diff"}, how[1:]...)...)
-				Expect(err).NotTo(HaveOccurred(), "kubectl diff of %s, applied by %v", sample, how)
-			}
-			Eventually(func() error {
-				live, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "-f", file, "-o", "yaml")
-				if err != nil {
-					return err
-				}
-				_, err = managers.Kubectl(ctx, env.Cluster, live, "apply", "-f", "-")
-				return err
-			}).Should(Succeed(), "%s as it was read, unless its status changed in between", sample)
-			generation, err := managers.Kubectl(ctx, env.Cluster, nil, "get", "leaderworkersets", "-o", "jsonpath={.items[*].metadata.generation}")
-			Expect(err).NotTo(HaveOccurred())
-			Expect(string(generation)).To(MatchRegexp(`^1( 1)*$`), "generations after %s was applied again and again", sample)
-			_, err = managers.Kubectl(ctx, env.Cluster, nil, "delete", "--wait=false", "-f", file)
-			Expect(err).NotTo(HaveOccurred())
+		for _, sample := range []string{"basic", "subgroups", "two_templates", "vllm", "hash", "storage"} {
+			applyAgainAndAgain(ctx, "leaderworkerset_"+sample)
 		}
 	})
 
@@ -267,6 +281,40 @@ var _ = Describe("Helm", Ordered, func() {
 		create(ctx, dstest.New("again").Namespace("default").Obj())
 		Eventually(progressOf).WithArguments(ctx, "again").Should(Equal("True"))
 		unharmed(ctx)
+	})
+
+	It("shows a GitOps tool no difference of DisaggregatedSets either", func(ctx SpecContext) {
+		for _, sample := range []string{"vllm_router", "slices", "autoscaling"} {
+			applyAgainAndAgain(ctx, "disaggregatedset_"+sample)
+		}
+	})
+
+	It("lets users of a namespace do with sets what they may do with Deployments", func(ctx SpecContext) {
+		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}})).To(Succeed())
+		for kind := range allowances {
+			expectAllowances(ctx, bind(ctx, "team", kind), kind, "team", ofUsers)
+		}
+		By("binding roles of one manager, which give nothing of the other's")
+		own := map[string]string{"lws-admin": "admin", "lws-editor": "edit", "lws-viewer": "view"}
+		sets := "leaderworkersets.leaderworkerset.x-k8s.io"
+		for role, kind := range own {
+			user := bind(ctx, "team", role)
+			expectAllowances(ctx, user, kind, "team", map[string][]string{sets: ofUsers[sets]})
+			Expect(allowed(ctx, user, "team", "disaggregatedsets.disaggregatedset.x-k8s.io", "")).To(BeEmpty())
+			Expect(allowed(ctx, user, "default", sets, "")).To(BeEmpty())
+		}
+		By("creating and scaling a set as one of them")
+		team := newSet("theirs").Namespace("team").Replicas(1).Obj()
+		config := rest.CopyConfig(env.Config)
+		config.Impersonate.UserName = "user-of-edit"
+		editor, err := client.New(config, client.Options{Scheme: env.Client.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(editor.Create(ctx, team)).To(Succeed())
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 2}}
+		Expect(editor.SubResource("scale").Update(ctx, team, client.WithSubResourceBody(scale))).To(Succeed())
+		Expect(apierrors.IsForbidden(editor.Status().Update(ctx, team))).To(BeTrue(), "an editor writes no status")
+		Eventually(availableAt).WithArguments(ctx, client.ObjectKeyFromObject(team)).Should(Equal("True"))
+		Expect(editor.Delete(ctx, team)).To(Succeed())
 	})
 
 	It("has the other replica take over when the leader is killed", func(ctx SpecContext) {

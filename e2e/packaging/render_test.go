@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,8 +63,12 @@ func kustomize(t *testing.T, overlay string) rendered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
-		Run(filesys.MakeFsOnDisk(), filepath.Join(checkout, "config", overlay))
+	return build(t, filepath.Join(checkout, "config", overlay))
+}
+
+func build(t *testing.T, dir string) rendered {
+	t.Helper()
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,44 +111,101 @@ func (r rendered) without(t *testing.T) map[string]any {
 	return objects
 }
 
+// options are the directories of config/ that bring what a chart has a value for.
+var options = map[string]string{
+	"certmanager":   `certManager.enabled=true`,
+	"networkpolicy": `networkPolicy.enabled=true`,
+	"prometheus":    `metrics={"serviceMonitor":{"enabled":true},"prometheusRule":{"enabled":true},"dashboard":{"enabled":true}}`,
+}
+
+// composed renders an overlay of a user's own: a base with the components of options.
+func composed(t *testing.T, base string, components ...string) rendered {
+	t.Helper()
+	checkout, err := managers.Checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Paths of a kustomization are relative, and true ones: a temporary directory may
+	// be reached by a link.
+	overlay, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative := func(dir string) string {
+		path, err := filepath.Rel(overlay, filepath.Join(checkout, "config", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	kustomization := map[string]any{"resources": []string{relative(base)}}
+	var dirs []string
+	for _, component := range components {
+		dirs = append(dirs, relative(filepath.Join(component, "component")))
+	}
+	if len(dirs) > 0 {
+		kustomization["components"] = dirs
+	}
+	text, err := yaml.Marshal(kustomization)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return build(t, overlay)
+}
+
 // TestChartsAreTheKustomizations compares object by object.
 func TestChartsAreTheKustomizations(t *testing.T) {
-	const (
-		certManager = `certManager.enabled=true`
-		policy      = `networkPolicy.enabled=true`
-		prometheus  = `metrics={"serviceMonitor":{"enabled":true},"prometheusRule":{"enabled":true},"dashboard":{"enabled":true}}`
-	)
-	tests := map[string]struct {
-		// overlays add to each other; of an object in several the first counts.
-		overlays []string
-		values   []string
-	}{
-		"as it comes":          {overlays: []string{""}},
-		"with cert-manager":    {overlays: []string{"certmanager"}, values: []string{certManager}},
-		"with a NetworkPolicy": {overlays: []string{"networkpolicy"}, values: []string{policy}},
-		"with Prometheus":      {overlays: []string{"prometheus"}, values: []string{prometheus}},
-		"with all of that":     {overlays: []string{"certmanager", "networkpolicy", "prometheus"}, values: []string{certManager, policy, prometheus}},
+	tests := map[string][]string{
+		"as it comes":          nil,
+		"with cert-manager":    {"certmanager"},
+		"with a NetworkPolicy": {"networkpolicy"},
+		"with Prometheus":      {"prometheus"},
+		"with all of that":     {"certmanager", "networkpolicy", "prometheus"},
 	}
-	for name, test := range tests {
+	for name, chosen := range tests {
 		for _, chart := range charts {
 			t.Run(chart+" "+name, func(t *testing.T) {
-				want := map[string]any{}
-				for _, overlay := range test.overlays {
-					for key, object := range kustomize(t, filepath.Join(overlay, chart)).without(t) {
-						if want[key] == nil {
-							want[key] = object
-						}
-					}
+				var components, values []string
+				for _, option := range chosen {
+					components = append(components, filepath.Join(option, chart))
+					values = append(values, options[option])
 				}
-				if strings.Contains(name, "all") {
-					delete(want, "Secret "+chart+"-webhook-server-cert")
-				}
-				got := template(t, chart, chart+"-system", test.values...).without(t)
+				want := composed(t, chart, components...).without(t)
+				got := template(t, chart, chart+"-system", values...).without(t)
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("(-kustomization +chart)\n%s", diff)
 				}
+				if len(chosen) != 1 {
+					return
+				}
+				if diff := cmp.Diff(want, kustomize(t, components[0]).without(t)); diff != "" {
+					t.Errorf("(-component +overlay)\n%s", diff)
+				}
 			})
 		}
+	}
+}
+
+// TestComponentsKeepApart: with both managers in one overlay, what belongs to one does
+// not change the other.
+func TestComponentsKeepApart(t *testing.T) {
+	var all []string
+	want := map[string]any{}
+	for _, chart := range charts {
+		var components []string
+		for option := range options {
+			components = append(components, filepath.Join(option, chart))
+		}
+		for key, object := range composed(t, chart, components...).without(t) {
+			want[key] = object
+		}
+		all = append(all, components...)
+	}
+	if diff := cmp.Diff(want, composed(t, "default", all...).without(t)); diff != "" {
+		t.Errorf("(-apart +together)\n%s", diff)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,10 +66,88 @@ func checkNames(t *testing.T, manager, expression string) {
 	}
 }
 
+// reference is the page that lists our metrics with their labels. It is generated from
+// the code.
+const reference = "../../site/content/docs/reference/metrics.md"
+
+// labelsOf reads the labels of our metrics, by name.
+func labelsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string][]string{}
+	quoted := regexp.MustCompile("`([a-z_]+)`")
+	for _, line := range strings.Split(string(data), "\n") {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| `") || len(cells) < 4 {
+			continue
+		}
+		name := quoted.FindStringSubmatch(cells[0])[1]
+		for _, label := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			labels[name] = append(labels[name], label[1])
+		}
+		if cells[1] == "histogram" {
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				labels[name+suffix] = append(slices.Clone(labels[name]), "le")
+			}
+		}
+	}
+	if len(labels) < len(prefixes) {
+		t.Fatalf("%s lists no metrics", reference)
+	}
+	return labels
+}
+
+// checkLabels compares the labels that an expression selects and groups by with those
+// that our metrics have: a misspelt one selects nothing, silently.
+func checkLabels(t *testing.T, expression string) {
+	t.Helper()
+	known := labelsOf(t)
+	parsed, err := parsing.ParseExpr(expression)
+	if err != nil {
+		t.Errorf("%v in %s", err, expression)
+		return
+	}
+	parser.Inspect(parsed, func(node parser.Node, above []parser.Node) error {
+		selector, ok := node.(*parser.VectorSelector)
+		if !ok || known[selector.Name] == nil {
+			return nil
+		}
+		used := []string{}
+		for _, matcher := range selector.LabelMatchers {
+			used = append(used, matcher.Name)
+		}
+		for _, parent := range above {
+			if aggregation, ok := parent.(*parser.AggregateExpr); ok {
+				used = append(used, aggregation.Grouping...)
+			}
+		}
+		for _, label := range used {
+			if label != model.MetricNameLabel && !slices.Contains(known[selector.Name], label) {
+				t.Errorf("%s uses the label %s, which %s does not have", expression, label, selector.Name)
+			}
+		}
+		return nil
+	})
+}
+
+// checkStands refuses counters: where nothing happens none of them grows, and that is
+// when something is stuck.
+func checkStands(t *testing.T, expression string) {
+	t.Helper()
+	for _, name := range read(t, expression) {
+		if strings.HasSuffix(name, "_total") {
+			t.Errorf("%s is false while nothing happens, since it reads %s", expression, name)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	for manager := range prefixes {
 		t.Run(manager, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(config, manager, "rule.yaml"))
+			data, err := os.ReadFile(filepath.Join(config, manager, "component", "rule.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,6 +170,10 @@ func TestRules(t *testing.T) {
 					rule := &group.Rules[i]
 					alerts++
 					checkNames(t, manager, rule.Expr)
+					checkLabels(t, rule.Expr)
+					if strings.HasSuffix(rule.Alert, "Stuck") {
+						checkStands(t, rule.Expr)
+					}
 					if rule.For == 0 || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
 						t.Errorf("alert %s lacks for, severity, summary or description", rule.Alert)
 					}
@@ -126,7 +209,7 @@ func withValues(expression string) string {
 func TestDashboards(t *testing.T) {
 	for manager := range prefixes {
 		t.Run(manager, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(config, manager, "dashboard.json"))
+			data, err := os.ReadFile(filepath.Join(config, manager, "component", "dashboard.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,6 +226,7 @@ func TestDashboards(t *testing.T) {
 				}
 				for _, shown := range p.Targets {
 					checkNames(t, manager, withValues(shown.Expression))
+					checkLabels(t, withValues(shown.Expression))
 				}
 			}
 		})

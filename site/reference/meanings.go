@@ -21,7 +21,7 @@ const (
 var setMeanings = map[string]meaning{
 	"AllGroupsReady":               {available, normal, "All desired groups are ready, and those at or above the partition are of the update revision."},
 	"AsExpected":                   {degraded, "", "No group has spent its restart budget."},
-	"FailedCreate":                 {progressing, warning, "The API server refused to create an object of the set; the message is its answer. Tried again with growing pauses."},
+	"FailedCreate":                 {progressing, warning, "The API server refused to create an object of the set; the message is its answer. Tried again with growing pauses. Also: a leader was created while the webhook of lws-manager was not there; it is deleted when it is 30 s old, so that another is made."},
 	"GroupsNotReady":               {available, "", "Fewer groups are ready than are desired; the message says how many."},
 	"GroupsProgressing":            {progressing, normal, "Groups are being created or become ready."},
 	"GroupsUpdating":               {"UpdateInProgress, Progressing", normal, "A rollout replaces groups of an older revision."},

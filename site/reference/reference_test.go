@@ -119,7 +119,7 @@ func TestChartValues(t *testing.T) {
 	if err := writeChartValues(p, dir); err != nil {
 		t.Fatal(err)
 	}
-	want := "| `image.pullPolicy` | `\"\"` | When. One of `[\"\" \"Always\"]`. |\n" +
+	want := "| `image.pullPolicy` | `\"\"` | When. One of `\"\"`, `Always`. |\n" +
 		"| `image.tag` | `\"\"` | Its tag. |\n" +
 		"| `replicas` | `2` | How many pods run. |\n" +
 		"| `tolerations` | `[]` | Taints. |\n"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // valueSchema is what is read of the JSON schema of a chart's values.
@@ -50,7 +51,7 @@ func (s *valueSchema) rows(path string, rows [][]string) ([][]string, error) {
 		}
 		meaning := prose(sentence(s.Description))
 		if len(s.Enum) > 0 {
-			meaning += fmt.Sprintf(" One of %s.", code(fmt.Sprintf("%q", s.Enum)))
+			meaning += " One of " + choices(s.Enum) + "."
 		}
 		return append(rows, []string{code(path), code(compact.String()), meaning}), nil
 	}
@@ -65,4 +66,16 @@ func (s *valueSchema) rows(path string, rows [][]string) ([][]string, error) {
 		}
 	}
 	return rows, nil
+}
+
+// choices are values as they are typed; the empty one is quoted.
+func choices(values []string) string {
+	typed := make([]string, 0, len(values))
+	for _, value := range values {
+		if value == "" {
+			value = `""`
+		}
+		typed = append(typed, code(value))
+	}
+	return strings.Join(typed, ", ")
 }

@@ -154,8 +154,8 @@ type InternalCertManagement struct {
 
 // GangSchedulingManagement turns gang scheduling on.
 type GangSchedulingManagement struct {
-	// schedulerProvider is kubernetes, workload-aware scheduling of Kubernetes 1.37
-	// and later, or volcano.
+	// schedulerProvider is who schedules groups: kubernetes, which is workload-aware
+	// scheduling of Kubernetes 1.37 and later, or volcano.
 	// +required
 	SchedulerProvider *string `json:"schedulerProvider,omitempty"`
 }
@@ -184,7 +184,8 @@ type ClientConnection struct {
 type Controller struct {
 	// groupKindConcurrency is how many objects of a kind are worked on at the same
 	// time, by Kind.group, for example LeaderWorkerSet.leaderworkerset.x-k8s.io,
-	// or Pod for the groups of a LeaderWorkerSet. At least 1.
+	// or Pod for the groups of a LeaderWorkerSet. At least 1. The log names kinds
+	// that the manager does not work on.
 	// +optional
 	GroupKindConcurrency map[string]int `json:"groupKindConcurrency,omitempty"`
 }

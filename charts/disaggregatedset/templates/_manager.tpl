@@ -7,6 +7,11 @@ app.kubernetes.io/name: {{ include "manager.name" . }}
 app.kubernetes.io/component: {{ include "manager.program" . }}
 {{- end }}
 
+{{/* Labels with those of a user, which go before ours. */}}
+{{- define "manager.labelsWith" -}}
+{{- toYaml (mergeOverwrite (include "manager.labels" .root | fromYaml) (deepCopy .labels)) }}
+{{- end }}
+
 {{- define "manager.selector" -}}
 app.kubernetes.io/name: {{ include "manager.name" . }}
 control-plane: controller-manager
@@ -47,7 +52,7 @@ values say. */}}
 {{- toYaml (mergeOverwrite $own (deepCopy .Values.configuration)) }}
 {{- end }}
 
-{{/* The port of an address like ":8443". */}}
+{{/* The port of an address like ":8443"; 0 if nothing is served. */}}
 {{- define "manager.port" -}}
 {{ regexFind "[0-9]+$" . }}
 {{- end }}

@@ -18,7 +18,7 @@ func TestAlertsAndDashboardReadWhatThereIs(t *testing.T) {
 	used := regexp.MustCompile(`\blws_[a-z_]+`)
 	suffix := regexp.MustCompile(`_(bucket|sum|count)$`)
 	for file, all := range map[string]bool{"rule.yaml": false, "dashboard.json": true} {
-		data, err := os.ReadFile("../../../config/prometheus/lws/" + file)
+		data, err := os.ReadFile("../../../config/prometheus/lws/component/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

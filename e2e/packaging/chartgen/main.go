@@ -30,7 +30,8 @@ func run() error {
 		return err
 	}
 	for _, chart := range charts {
-		err := errors.Join(writeFiles(checkout, chart), writeReadme(filepath.Join(checkout, "charts", chart)))
+		err := errors.Join(
+			writeFiles(checkout, chart), writeDefinitions(checkout, chart), writeReadme(filepath.Join(checkout, "charts", chart)))
 		if err != nil {
 			return fmt.Errorf("chart %s: %w", chart, err)
 		}
@@ -54,7 +55,7 @@ func writeFiles(checkout, chart string) error {
 			return err
 		}
 	}
-	dashboard, err := os.ReadFile(filepath.Join(overlay, "dashboard.json"))
+	dashboard, err := os.ReadFile(filepath.Join(overlay, "component", "dashboard.json"))
 	if err != nil {
 		return err
 	}
