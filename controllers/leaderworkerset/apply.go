@@ -76,7 +76,7 @@ func setOrDelete(obj metav1.Object, annotation, value string) {
 func (w *writer) writeService(ctx context.Context, p servicePlan) {
 	if p.Desired == nil {
 		if p.Claim == claimOurs {
-			w.remove(ctx, "Service", w.seen.Service, metav1.DeletePropagationBackground)
+			w.remove(ctx, "Service", w.seen.Service)
 		}
 		return
 	}
@@ -101,19 +101,22 @@ func (w *writer) deleteLeaders(ctx context.Context, leaders []objectRef) {
 		if !w.remembered.end(leader.UID) {
 			continue
 		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.seen.Set.Namespace, Name: leader.Name, UID: leader.UID,
-		}}
-		if !w.remove(ctx, "Pod", pod, metav1.DeletePropagationBackground) {
+		if !w.removeLeader(ctx, leader) {
 			delete(w.remembered.Ended, leader.UID)
 		}
 	}
 }
 
-// remove deletes one object, and none that has its name by now. It says whether the
-// API server did as asked.
-func (w *writer) remove(ctx context.Context, kind string, obj client.Object, policy metav1.DeletionPropagation) bool {
-	err := deleteByUID(ctx, w.client, obj, policy)
+func (w *writer) removeLeader(ctx context.Context, leader objectRef) bool {
+	return w.remove(ctx, "Pod", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.seen.Set.Namespace, Name: leader.Name, UID: leader.UID,
+	}})
+}
+
+// remove deletes one object, and none that has its name by now; what it owns follows. It
+// says whether the API server did as asked.
+func (w *writer) remove(ctx context.Context, kind string, obj client.Object) bool {
+	err := deleteByUID(ctx, w.client, obj, metav1.DeletePropagationBackground)
 	if err != nil {
 		w.failed(write{verbDelete, kind + " " + obj.GetName()}, err)
 	}

@@ -136,6 +136,6 @@ func (w *writer) patchRevision(ctx context.Context, from, to *appsv1.ControllerR
 
 func (w *writer) deleteRevisions(ctx context.Context, superfluous []*appsv1.ControllerRevision) {
 	for _, r := range superfluous {
-		w.remove(ctx, "ControllerRevision", r, metav1.DeletePropagationBackground)
+		w.remove(ctx, "ControllerRevision", r)
 	}
 }

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
 )
 
@@ -78,8 +75,7 @@ func (w *writer) replaceUnadmitted(ctx context.Context, p unadmittedPlan) {
 	}
 	w.tell(aboutUnadmitted, p.Message, failedCreate("", p.Message))
 	for _, leader := range p.Delete {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.seen.Set.Namespace, Name: leader.Name, UID: leader.UID}}
-		w.remove(ctx, "Pod", pod, metav1.DeletePropagationBackground)
+		w.removeLeader(ctx, leader)
 	}
 	if p.Again > 0 {
 		w.out.lookAgain(p.Again)
