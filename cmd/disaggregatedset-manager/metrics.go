@@ -58,8 +58,8 @@ func (g *metricsGuard) filter(logger logr.Logger, next http.Handler) (http.Handl
 
 // admit is the status that a request deserves.
 func (g *metricsGuard) admit(r *http.Request) (int, error) {
-	token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !found || token == "" {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return http.StatusUnauthorized, nil
 	}
 	authentication := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}

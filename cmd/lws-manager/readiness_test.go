@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
@@ -172,6 +175,29 @@ func TestMetricsWithoutTokenAskNobody(t *testing.T) {
 		status, err := new(metricsGuard).admit(r)
 		if err != nil || status != http.StatusUnauthorized {
 			t.Errorf("Authorization %q: status %d, error %v, want 401", header, status, err)
+		}
+	}
+}
+
+// tokenReviews knows no token, and remembers which it was asked about.
+type tokenReviews struct {
+	client.Client
+	token string
+}
+
+func (r *tokenReviews) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
+	r.token = obj.(*authenticationv1.TokenReview).Spec.Token
+	return nil
+}
+
+func TestTokensAreReviewedHoweverTheSchemeIsWritten(t *testing.T) {
+	for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
+		reviews := &tokenReviews{}
+		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		r.Header.Set("Authorization", scheme+" token")
+		status, err := (&metricsGuard{reviews: reviews}).admit(r)
+		if err != nil || status != http.StatusUnauthorized || reviews.token != "token" {
+			t.Errorf("%s: status %d, error %v, the token %q was reviewed", scheme, status, err, reviews.token)
 		}
 	}
 }
