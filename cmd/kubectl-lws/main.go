@@ -39,7 +39,7 @@ func run(ctx context.Context, o *options, args []string) error {
 		Use:   "kubectl-lws",
 		Short: "How far the groups of a LeaderWorkerSet are, what they wait for, and what a change would do",
 		Long: "How far the groups of a LeaderWorkerSet are, what they wait for, and what a change would do.\n\n" +
-			"It only reads, with your own rights: the role view is enough.",
+			"All but drain only read, with your own rights: the role view is enough for them.",
 		Version:       buildVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -50,7 +50,7 @@ func run(ctx context.Context, o *options, args []string) error {
 	root.SetOut(o.out)
 	root.SetErr(o.err)
 	o.bind(root.PersistentFlags())
-	root.AddCommand(newStatus(o), newWhy(o), newPreview(o), newHistory(o))
+	root.AddCommand(newStatus(o), newWhy(o), newPreview(o), newHistory(o), newDrain(o))
 	return root.ExecuteContext(ctx)
 }
 

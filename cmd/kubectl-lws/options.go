@@ -31,8 +31,8 @@ type options struct {
 	loading   *clientcmd.ClientConfigLoadingRules
 	overrides clientcmd.ConfigOverrides
 
-	// reader is that of the cluster, once it is connected to.
-	reader client.Reader
+	// cluster is connected to once.
+	cluster client.Client
 }
 
 func newOptions(s streams, now clock.PassiveClock) *options {
@@ -44,15 +44,15 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	clientcmd.BindOverrideFlags(&o.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
 }
 
-// connect returns a reader of the cluster and the namespace to read in.
-func (o *options) connect() (client.Reader, string, error) {
+// connect returns the cluster and the namespace that is meant.
+func (o *options) connect() (client.Client, string, error) {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(o.loading, &o.overrides)
 	namespace, _, err := loader.Namespace()
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
-	if o.reader != nil {
-		return o.reader, namespace, nil
+	if o.cluster != nil {
+		return o.cluster, namespace, nil
 	}
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -63,8 +63,8 @@ func (o *options) connect() (client.Reader, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	o.reader, err = client.New(config, client.Options{Scheme: scheme})
-	return o.reader, namespace, err
+	o.cluster, err = client.New(config, client.Options{Scheme: scheme})
+	return o.cluster, namespace, err
 }
 
 // view is a set and who explains it.

@@ -32,10 +32,10 @@ var update = flag.Bool("update", false, "write the golden outputs anew")
 // plugin runs the program on a cluster, which knows no selector of fields that is not
 // asked for by the plugin, and counts lists by kind.
 type plugin struct {
-	t      *testing.T
-	reader client.Reader
-	lists  map[string]int
-	input  string
+	t       *testing.T
+	cluster client.WithWatch
+	lists   map[string]int
+	input   string
 }
 
 func (c *cluster) plugin(t *testing.T) *plugin {
@@ -46,7 +46,7 @@ func (c *cluster) plugin(t *testing.T) *plugin {
 		t.Fatal(err)
 	}
 	p := &plugin{t: t, lists: map[string]int{}}
-	p.reader = fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.objects()...).WithInterceptorFuncs(interceptor.Funcs{
+	p.cluster = fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.objects()...).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if _, ok := list.(*corev1.EventList); ok {
 				return nil // the fake client cannot select by fields
@@ -62,7 +62,7 @@ func (p *plugin) run(args ...string) (string, error) {
 	p.t.Helper()
 	var out bytes.Buffer
 	o := newOptions(streams{in: strings.NewReader(p.input), out: &out, err: &out}, clocktesting.NewFakePassiveClock(testNow))
-	o.reader = p.reader
+	o.cluster = p.cluster
 	err := run(p.t.Context(), o, append(args, "-n", namespace))
 	return out.String(), err
 }

@@ -52,7 +52,9 @@ var _ = Describe("Removing the manager", Serial, func() {
 	It("after stopped groups were recovered leaves no pod stuck", func() {
 		s := begin()
 		set := s.exhaust("remove")
-		s.patch(&corev1.Pod{}, "remove-1", `{"metadata":{"annotations":{"`+lwsv1.RecoverAnnotationKey+`":"true"}}}`)
+		out, errs := s.kubectl("lws", "drain")
+		Expect(errs).To(BeEmpty())
+		Expect(out).To(Equal("Group 1 of LeaderWorkerSet " + s.namespace + "/remove is asked for, by its leader remove-1\nNo pod is held by lws-manager\n"))
 		s.awaitRetained()
 		s.awaitAvailable("remove")
 		Expect(s.env.Manager.Stop()).To(Succeed())
@@ -69,9 +71,11 @@ var _ = Describe("Removing the manager", Serial, func() {
 		s.remove(set)
 		s.awaitPods("early", "early-1", "early-1-1")
 		s.awaitRetained("early-1", "early-1-1")
-		for _, name := range []string{"early-1", "early-1-1"} {
-			s.patch(&corev1.Pod{}, name, `{"metadata":{"finalizers":null}}`)
-		}
+		_, errs := s.kubectl("lws", "drain", "early", "--timeout=1s")
+		Expect(errs).To(ContainSubstring("does lws-manager run?"))
+		out, errs := s.kubectl("lws", "drain", "early", "--remove-finalizers")
+		Expect(errs).To(BeEmpty())
+		Expect(out).To(HaveSuffix("No pod is held by lws-manager\n"))
 		s.awaitNothingLeft("early")
 	})
 })
