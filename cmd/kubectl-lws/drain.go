@@ -74,7 +74,8 @@ func (d *drain) run(ctx context.Context) error {
 	if d.everywhere {
 		namespace = ""
 	}
-	err = wait.PollUntilContextTimeout(ctx, drainPause, d.timeout, true, func(ctx context.Context) (bool, error) {
+	// The timeout ends the waiting, not a request.
+	err = wait.PollUntilContextTimeout(ctx, drainPause, d.timeout, true, func(context.Context) (bool, error) {
 		held, err := d.held(ctx, c, namespace)
 		switch {
 		case err != nil || len(held) == 0:

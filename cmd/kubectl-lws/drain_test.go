@@ -129,6 +129,21 @@ func TestDrainKeepsAPodThatMayRun(t *testing.T) {
 	}
 }
 
+func TestDrainGivesEveryRequestItsTime(t *testing.T) {
+	p := stopped(t).plugin(t)
+	p.cluster = interceptor.NewClient(p.cluster, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if at, ok := ctx.Deadline(); ok {
+				t.Errorf("a request has until %s", at)
+			}
+			return c.List(ctx, list, options...)
+		},
+	})
+	if _, err := p.run("drain", "--timeout=10ms"); err == nil || !strings.Contains(err.Error(), "does lws-manager run?") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestDrainOfOneSetOrAll(t *testing.T) {
 	_, err := newCluster(t, 1).plugin(t).run("drain", "x", "-A")
 	if err == nil || !strings.Contains(err.Error(), "say only one of them") {
