@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 	"sigs.k8s.io/lws/controllers/leaderworkerset/identity"
 )
 
@@ -110,31 +110,32 @@ func (d *drain) conclude(ctx context.Context, c client.Client, namespace string)
 
 // held are the pods that carry the finalizer of stopped groups.
 func (d *drain) held(ctx context.Context, c client.Client, namespace string) ([]corev1.Pod, error) {
-	selector := []client.ListOption{client.InNamespace(namespace), client.HasLabels{lwsv1.SetNameLabelKey}}
+	which := []client.ListOption{client.InNamespace(namespace), client.HasLabels{lwsv1.SetNameLabelKey}}
 	if d.set != "" {
-		selector = []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{lwsv1.SetNameLabelKey: d.set}}
+		which = append(which, client.MatchingLabels{lwsv1.SetNameLabelKey: d.set})
 	}
 	var pods corev1.PodList
-	if err := c.List(ctx, &pods, selector...); err != nil {
+	if err := c.List(ctx, &pods, which...); err != nil {
 		return nil, fmt.Errorf("pods: %w", err)
 	}
-	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
-		return !slices.Contains(p.Finalizers, lwsv1.GroupRestartBudgetCleanupFinalizer)
-	}), nil
+	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !group.IsRetained(&p) }), nil
 }
 
 // recover asks lws-manager to start stopped groups again.
 func (d *drain) recover(ctx context.Context, c client.Client, held []corev1.Pod) error {
 	for i := range held {
 		leader := &held[i]
-		if !identity.IsLeader(leader) || leader.Annotations[lwsv1.GroupRestartBudgetExhaustedAnnotationKey] != "true" || d.asked[leader.UID] {
+		if !identity.IsLeader(leader) || !group.IsExhausted(leader) || d.asked[leader.UID] {
+			continue
+		}
+		isAsked, err := change(ctx, c, leader, func(p *corev1.Pod) { p.Annotations[lwsv1.RecoverAnnotationKey] = "true" })
+		if err != nil {
+			return err
+		}
+		if !isAsked {
 			continue
 		}
 		d.asked[leader.UID] = true
-		path := "/metadata/annotations/" + strings.ReplaceAll(lwsv1.RecoverAnnotationKey, "/", "~1")
-		if err := patch(ctx, c, leader, operation{Op: "add", Path: path, Value: "true"}); err != nil {
-			return err
-		}
 		_, _ = fmt.Fprintf(d.out, "Group %s of LeaderWorkerSet %s/%s is asked for, by its leader %s\n",
 			shortIndex(leader.Labels[lwsv1.GroupIndexLabelKey]), leader.Namespace, leader.Labels[lwsv1.SetNameLabelKey], leader.Name)
 	}
@@ -149,38 +150,32 @@ func (d *drain) release(ctx context.Context, c client.Client, held []corev1.Pod)
 		if !hasEnded || p.DeletionTimestamp == nil {
 			continue
 		}
-		path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Finalizers, lwsv1.GroupRestartBudgetCleanupFinalizer))
-		err := patch(ctx, c, p,
-			operation{Op: "test", Path: path, Value: lwsv1.GroupRestartBudgetCleanupFinalizer}, operation{Op: "remove", Path: path})
+		isFree, err := change(ctx, c, p, func(p *corev1.Pod) {
+			p.Finalizers = slices.DeleteFunc(p.Finalizers, func(name string) bool { return name == lwsv1.GroupRestartBudgetCleanupFinalizer })
+		})
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(d.out, "Pod %s/%s is let go\n", p.Namespace, p.Name)
+		if isFree {
+			_, _ = fmt.Fprintf(d.out, "Pod %s/%s is let go\n", p.Namespace, p.Name)
+		}
 	}
 	return nil
 }
 
-// operation is one of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value string `json:"value,omitempty"`
-}
-
-// patch changes a pod, and none that has its name by now. One that is gone needs no
-// change, and one that changed meanwhile is looked at again.
-func patch(ctx context.Context, c client.Client, p *corev1.Pod, operations ...operation) error {
-	operations = append([]operation{{Op: "test", Path: "/metadata/uid", Value: string(p.UID)}}, operations...)
-	data, err := json.Marshal(operations)
-	if err != nil {
-		return err
+// change changes a pod as it was read, and says whether it did: one that is gone needs
+// no change, and one that is another by now is looked at again.
+func change(ctx context.Context, c client.Client, p *corev1.Pod, how func(*corev1.Pod)) (bool, error) {
+	changed := p.DeepCopy()
+	how(changed)
+	err := c.Patch(ctx, changed, client.MergeFromWithOptions(p, client.MergeFromWithOptimisticLock{}))
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	err = c.Patch(ctx, p.DeepCopy(), client.RawPatch(types.JSONPatchType, data))
-	// A test of the patch that fails is told as invalid.
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-		return nil
-	}
-	return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
+	return true, nil
 }
 
 // names are those of pods, not all of many.

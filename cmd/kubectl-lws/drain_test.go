@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	lwsv1 "sigs.k8s.io/lws/apis/leaderworkerset/v1"
+	"sigs.k8s.io/lws/controllers/leaderworkerset/group"
 )
 
 // stopped is a set of which two groups are stopped.
@@ -32,7 +32,7 @@ func (p *plugin) held() []string {
 	}
 	var held []string
 	for i := range pods.Items {
-		if slices.Contains(pods.Items[i].Finalizers, lwsv1.GroupRestartBudgetCleanupFinalizer) {
+		if group.IsRetained(&pods.Items[i]) {
 			held = append(held, pods.Items[i].Name)
 		}
 	}
