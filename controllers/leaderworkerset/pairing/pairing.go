@@ -17,8 +17,8 @@ type Leader struct {
 	Replaces string
 	Created  time.Time
 	// Requested is when the deletion of a going leader was requested, or when it ended
-	// if that was earlier; zero if nobody knows: a pod that is deleted without grace
-	// does not say.
+	// if that was earlier; where that is not known, the earliest time that it can have
+	// been.
 	Requested time.Time
 	// Order counts the leaders that were seen to begin to go. It is exact where the time
 	// is in seconds. 0 is before all that were seen.
