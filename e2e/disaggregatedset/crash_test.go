@@ -31,8 +31,10 @@ func (s *scenario) lifetime(begins func(part int)) {
 		}).WithTimeout(patience).Should(Succeed(), "when the webhook answers")
 		s.awaitAvailable()
 		s.await("the set has what it wants and no more", func() (string, bool) {
-			last := s.now()
-			return statusLine(last), last.Status.UpdatedSlices == *last.Spec.Slices && len(s.children()) == 2*int(*last.Spec.Slices)
+			last, sets, services := s.now(), len(s.children()), len(s.services())
+			want := 2 * int(*last.Spec.Slices)
+			return fmt.Sprintf("%d LeaderWorkerSets and %d Services, want %d; %s", sets, services, want, statusLine(last)),
+				last.Status.UpdatedSlices == *last.Spec.Slices && sets == want && services == want
 		})
 	}
 }
